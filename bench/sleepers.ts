@@ -9,7 +9,7 @@ export interface SleepingWay {
 	path: string;
 	nodes(service: StandIn): Node[];
 	/** For executions that sleep, since the stand-in was reset; the tasks of ours are over by then. */
-	calls(service: StandIn): Promise<Post[]>;
+	calls(service: StandIn): Post[] | Promise<Post[]>;
 }
 
 /** Its request has the credential, as one that creates a task: n8n reads that with each run of the workflow. */
@@ -27,9 +27,9 @@ export const waitWay: SleepingWay = {
 			webhookId: 'sleepers-wait',
 		},
 	],
-	calls: async ({ requests }) => {
+	calls: ({ requests }) => {
 		const urls = requests.map(({ url }) => new URL(url, 'http://any').searchParams.get('wake'));
-		return await Promise.resolve(urls.flatMap((url) => (url ? [{ url, body: '{}' }] : [])));
+		return urls.flatMap((url) => (url ? [{ url, body: '{}' }] : []));
 	},
 };
 

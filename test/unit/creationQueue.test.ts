@@ -208,6 +208,7 @@ describe('many creations and a full account', () => {
 			client.account.queue.ended();
 		});
 		await clock.run(Promise.all(all));
+		expect(client.requests).toHaveLength(all.length + refusals);
 		expect(most).toBe(20);
 		expect(clock.now() - start).toBeLessThan(20_000 * 1.05);
 		expect(refusals).toBeLessThan(25);
