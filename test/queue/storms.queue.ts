@@ -92,7 +92,10 @@ describe('storms', () => {
 			// Only n8n itself may have ended it: an error of a node names that node.
 			assert.equal(error?.node, undefined, `${status}: ${error?.message}`);
 			if (status !== 'success') console.log(`Execution ${id}: ${status}, ${error?.message}`);
-			else assert.equal(items(execution, 'Last')[0]?.json.status, 'done', id);
+			else {
+				const [item] = items(execution, 'Last');
+				assert.equal(item?.json.status, 'done', `Execution ${id} gave out ${JSON.stringify(item)}`);
+			}
 		}
 		assert.equal(service.creations().length, sleepers, 'created once each');
 		return await statuses(workflow);

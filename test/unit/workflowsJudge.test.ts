@@ -33,8 +33,9 @@ async function judged(
 	runData: Record<string, Run[]>,
 	tasks: TaskRecord[],
 	media: Partial<MediaNode> = {},
+	graph = new Graph('Test', {}),
 ): Promise<string[]> {
-	const plan = { graph: new Graph('Test', {}), media: [{ ...generate, ...media }, wait] };
+	const plan = { graph, media: [{ ...generate, ...media }, wait] };
 	const saved = { id: '1', status: 'success', resultData: { runData }, plan, raw: '[{}]' };
 	const evidence: Evidence = {
 		played: caseOf(1),
@@ -66,6 +67,16 @@ test.each<[string, Item, RegExp]>([
 ])('an item %s', async (_, second, words) => {
 	const out = run('Items 1', [[done('a'), second]]);
 	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, both);
+	expect(found.join('\n')).toMatch(words);
+});
+
+test.each([
+	['are missed', {}, /1 items of Items 1 never came to Wait 1/],
+	['are not where n8n made them up after a crash', { isArtificialRecoveredEventItem: true }, /^$/],
+])('items that never came to a node %s', async (_, json, words) => {
+	const graph = new Graph('Test', {});
+	graph.link([{ node: 'Items 1', output: 0 }], 'Wait 1');
+	const found = await judged({ 'Items 1': [input(json)] }, [], {}, graph);
 	expect(found.join('\n')).toMatch(words);
 });
 

@@ -71,14 +71,13 @@ export type Download = (entry: { id?: string; data?: string; mimeType: string })
 
 const short = (value: unknown) => JSON.stringify(value).slice(0, 400);
 
-/**
- * A run whose items can be judged: it has ended without an error of the whole. After a crash n8n puts an item of its own in the place
- * of a run that had not ended, and a Retry keeps it (`ExecutionRecoveryService`, n8n 2.41).
- */
-const hasEnded = ({ executionStatus, data }: Run) =>
-	executionStatus === 'success' &&
-	data?.main?.[0]?.[0]?.json.isArtificialRecoveredEventItem !== true &&
-	data !== undefined;
+/** After a crash n8n puts an item of its own in the place of a run that it had not saved, and a Retry keeps it (`ExecutionRecoveryService`, n8n 2.41). */
+const isMadeUp = ({ data }: Run) =>
+	data?.main?.[0]?.[0]?.json.isArtificialRecoveredEventItem === true;
+
+/** A run whose items can be judged: it has ended without an error of the whole. */
+const hasEnded = (run: Run) =>
+	run.executionStatus === 'success' && run.data !== undefined && !isMadeUp(run);
 
 function inputsOf(execution: Saved, node: MediaNode, run: Run) {
 	const inputs = inputOf(execution, run);
@@ -192,7 +191,7 @@ function dropped(execution: Saved): string[] {
 		return graph.into(name).flatMap(({ node, output }) =>
 			runsOf(execution, node).flatMap((run, number) => {
 				const count = run.data?.main?.[output]?.length ?? 0;
-				return count === 0 || came.has(`${node} ${output} ${number}`)
+				return count === 0 || isMadeUp(run) || came.has(`${node} ${output} ${number}`)
 					? []
 					: [`execution ${execution.id}: ${count} items of ${node} never came to ${name}`];
 			}),

@@ -110,7 +110,9 @@ export class Editor {
 			if (!(await search.isVisible())) await this.byId('canvas-add-button').click();
 			await search.waitFor({ timeout: 10_000 });
 			const found = await this.search('manual');
-			await found.filter({ hasText: 'Trigger manually' }).first().click({ timeout: 10_000 });
+			// A panel that opens before n8n has loaded all nodes has the second name.
+			const either = found.filter({ hasText: /Trigger manually|Manual Trigger/ });
+			await either.first().click({ timeout: 10_000 });
 			await added.waitFor({ timeout: 10_000 });
 		};
 		for (let tries = 0; tries < 4 && !(await added.isVisible()); tries += 1)
