@@ -207,18 +207,16 @@ describe('merging SRT', () => {
 
 describe('timed words', () => {
 	const word = (text: string, start: number, end: number) => ({ text, start, end, type: 'word' });
-	const SEGMENTS = [
+	/** Words from each of these times to the next. */
+	const segmentsOf = (...[a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: number[]) => [
 		{
 			text: 'Once upon',
 			speaker: 'one',
-			words: [
-				word('Once', 0, 0.4),
-				{ ...word(' ', 0.4, 0.5), type: 'spacing' },
-				word('upon', 0.5, 1.1),
-			],
+			words: [word('Once', a, b), { ...word(' ', b, c), type: 'spacing' }, word('upon', c, d)],
 		},
-		{ text: 'a time.', words: [word('a', 1.1, 1.2), word('time.', 1.2, 1.999)] },
+		{ text: 'a time.', words: [word('a', d, e), word('time.', e, f)] },
 	];
+	const SEGMENTS = segmentsOf(0, 0.4, 0.5, 1.1, 1.2, 1.999);
 	const JSON_TEXT = JSON.stringify(SEGMENTS);
 
 	test('shifted, and everything else kept', () => {
@@ -228,18 +226,7 @@ describe('timed words', () => {
 		]);
 		const merged = JSON.parse(result.merged ? result.text : '[]') as typeof SEGMENTS;
 		expect(merged.slice(0, 2)).toEqual(SEGMENTS);
-		expect(merged.slice(2)).toEqual([
-			{
-				text: 'Once upon',
-				speaker: 'one',
-				words: [
-					word('Once', 2.612, 3.012),
-					{ ...word(' ', 3.012, 3.112), type: 'spacing' },
-					word('upon', 3.112, 3.712),
-				],
-			},
-			{ text: 'a time.', words: [word('a', 3.712, 3.812), word('time.', 3.812, 4)] },
-		]);
+		expect(merged.slice(2)).toEqual(segmentsOf(2.612, 3.012, 3.112, 3.712, 3.812, 4));
 	});
 
 	test('times of segments are shifted too; words without times stay as they are', () => {
