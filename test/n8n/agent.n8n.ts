@@ -162,7 +162,7 @@ describe('agent', () => {
 			},
 		});
 		await waitUntil(() => Promise.resolve(paid().length === 1), {
-			timeoutMs: 60_000,
+			timeoutMs: 180_000,
 			what: 'A task',
 		});
 		await context.service.finish(paid()[0] ?? '');
@@ -193,7 +193,7 @@ describe('agent', () => {
 					if (sessionId !== null) session = { 'mcp-session-id': sessionId };
 					return response.ok && (await response.text());
 				},
-				{ timeoutMs: 60_000, what: `An answer to ${method}` },
+				{ timeoutMs: 180_000, what: `An answer to ${method}` },
 			);
 		const clientInfo = { name: 'test', version: '1' };
 		await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });

@@ -64,7 +64,7 @@ describe('the durable loop', () => {
 		const looksBefore = service.polls().length;
 		await service.finish(one.id, 'error', { error_message: 'no such voice' });
 		await waitUntil(() => service.polls().length > looksBefore, {
-			timeoutMs: 60_000,
+			timeoutMs: 180_000,
 			what: 'A look while it sleeps',
 		});
 		await kill();

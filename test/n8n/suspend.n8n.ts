@@ -44,7 +44,7 @@ describe('suspend', () => {
 	const job = (text: string, standIn: Record<string, unknown>): JobSettings => ({ text, standIn });
 
 	async function sleeping(id: string): Promise<Execution> {
-		return await context.rest.waitForExecution(id, 'waiting', 60_000);
+		return await context.rest.waitForExecution(id, 'waiting', 180_000);
 	}
 
 	function checkDone(execution: Execution, count: number): void {
@@ -63,7 +63,7 @@ describe('suspend', () => {
 		const id = await start(jobs);
 		await sleeping(id);
 		const suspendedAt = Date.now();
-		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		const execution = await rest.waitForExecution(id, 'finished', 180_000);
 		checkDone(execution, 12);
 
 		assert.equal(service.creations().length, 12);
@@ -101,9 +101,10 @@ describe('suspend', () => {
 			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
 		}
 		const statuses = service.callbacks.map(({ status }) => status);
-		// Callbacks that queued up behind the one that woke the execution are received, too.
+		// Callbacks that queued up behind the one that woke the execution are received, too; 503 asks to come again, where n8n is busy.
+		const expected = [200, 202, 503];
 		assert.ok(
-			statuses.every((status) => status === 200 || status === 202),
+			statuses.every((status) => expected.includes(Number(status))),
 			statuses.join(' '),
 		);
 		const woke = service.callbacks.filter(({ body }) => body === '{"received":true}');
@@ -128,7 +129,7 @@ describe('suspend', () => {
 		assert.ok(first && second);
 		await service.finish(first.id);
 		await service.finish(second.id);
-		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		const execution = await rest.waitForExecution(id, 'finished', 180_000);
 		checkDone(execution, 2);
 		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
 		assert.equal(service.creations().length, 2);
@@ -158,7 +159,7 @@ describe('suspend', () => {
 		await service.finish(first.id);
 		assert.equal(await post(claim(first.id)), 202, 'a double does not wake');
 		await service.finish(second.id);
-		const execution = await rest.waitForExecution(id, 'finished', 60_000);
+		const execution = await rest.waitForExecution(id, 'finished', 180_000);
 		checkDone(execution, 2);
 		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
 		assert.equal(service.creations().length, 2);
@@ -176,14 +177,14 @@ describe('suspend', () => {
 			await sleeping(id);
 			const flow = await publishFlow(context);
 			const late = await flow.start([endless('Late', { mode: 'poll' })], { timeout: 2 });
-			const failed = await rest.waitForExecution(late, 'finished', 60_000);
+			const failed = await rest.waitForExecution(late, 'finished', 180_000);
 			assert.match(failed.resultData.error?.message ?? '', /was not finished/);
 			changeFormats(n8n.userFolder);
 			await n8n.restart();
 			await rest.login();
 
 			for (const task of service.creations()) await service.finish(task.id);
-			const execution = await rest.waitForExecution(id, 'finished', 60_000);
+			const execution = await rest.waitForExecution(id, 'finished', 180_000);
 			checkDone(execution, 2);
 			const rested = items(execution, 'Rest');
 			assert.deepEqual(

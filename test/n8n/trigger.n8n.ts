@@ -41,7 +41,7 @@ describe('trigger', () => {
 		creator = await createWith(secret, 'trigger-create-1');
 		await bench.publish(creator, `${context.n8n.baseUrl}/webhook/trigger-create-1`);
 		await waitUntil(async () => (await context.rest.listExecutions(creator.id)).length === 1, {
-			timeoutMs: 30_000,
+			timeoutMs: 180_000,
 			what: 'The first run of the creating workflow',
 		});
 	});
@@ -93,7 +93,7 @@ describe('trigger', () => {
 			const asked = new URL(task.receiveUrl ?? '');
 			assert.equal(asked.searchParams.get('campaign'), 'spring sale');
 			assert.ok(asked.searchParams.get('signature'));
-			await waitUntil(() => task.status === 'done', { timeoutMs: 30_000, what: 'A task' });
+			await waitUntil(() => task.status === 'done', { timeoutMs: 180_000, what: 'A task' });
 			await service.callbacksSettled(task.id);
 		}
 		const runs = await receiver.ran(10);
@@ -144,7 +144,7 @@ describe('trigger', () => {
 		// The callback of that task finds nobody listening; then the editor listens, and it is sent again.
 		const taskId = String(created?.task_id);
 		await waitUntil(() => context.service.callbacks.some((call) => call.taskId === taskId), {
-			timeoutMs: 30_000,
+			timeoutMs: 180_000,
 			what: 'The callback',
 		});
 		for (let round = 1; round <= 2; round++) {
@@ -250,7 +250,7 @@ describe('trigger, binary data on the file system', { skip: inQueueMode }, () =>
 		await waitUntil(
 			async () => String((await post(receiver.url, nobody)).body.ignored).includes('not finished'),
 			{
-				timeoutMs: 60_000,
+				timeoutMs: 180_000,
 				what: 'The webhook after the restart',
 			},
 		);

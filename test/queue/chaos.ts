@@ -39,7 +39,7 @@ async function publishAll(
 	for (const { name, kind, of } of batches)
 		starters.push(await context.publish(generating(name, { of, ...kinds[kind] })));
 	await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
-		timeoutMs: 60_000,
+		timeoutMs: 180_000,
 		what: 'The trigger',
 	});
 	return { receiver, starters };

@@ -31,7 +31,7 @@ async function browser(): Promise<Browser> {
 }
 
 /** The machine may be busy: a step that takes longer than this has failed. */
-const stepTimeoutMs = 45_000;
+const stepTimeoutMs = 120_000;
 
 export class Editor {
 	private constructor(

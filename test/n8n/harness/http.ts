@@ -11,9 +11,9 @@ async function isNotYet(response: Response): Promise<boolean> {
 	return response.status === 503 && NOT_YET.test(await response.clone().text());
 }
 
-/** How the harness asks n8n: "not yet" is asked again for a minute, since a busy machine is no failure. */
+/** How the harness asks n8n: "not yet" is asked again for three minutes, since a busy machine is no failure. */
 export async function fetch(url: string, init: RequestInit = {}): Promise<Response> {
-	const deadline = Date.now() + 60_000;
+	const deadline = Date.now() + 180_000;
 	for (;;) {
 		const response = await fetchBy(url, { dispatcher, ...init });
 		if (!(await isNotYet(response)) || Date.now() > deadline) return response;

@@ -107,7 +107,7 @@ export async function startProcess(
 		log,
 		memory: () => groupBytes(pid),
 		stop,
-		async waitForLog(pattern, timeoutMs = 60_000) {
+		async waitForLog(pattern, timeoutMs = 180_000) {
 			await waitUntil(
 				() => {
 					if (pattern.test(log())) return true;

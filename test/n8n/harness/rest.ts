@@ -182,7 +182,7 @@ export class Rest {
 	async waitForExecution(
 		id: string,
 		until: 'finished' | 'waiting' = 'finished',
-		timeoutMs = 60_000,
+		timeoutMs = 180_000,
 	): Promise<Execution> {
 		return waitUntil(
 			async () => {
@@ -216,7 +216,7 @@ export class Rest {
 	async waitForExecutions(
 		workflowId: string,
 		count: number,
-		timeoutMs = 60_000,
+		timeoutMs = 180_000,
 	): Promise<Execution[]> {
 		const finished = await waitUntil(
 			async () => {
@@ -240,7 +240,7 @@ export class Rest {
 		await this.publish(workflow);
 		await this.callWebhook(path, body);
 		const { id } = await waitUntil(async () => (await this.listExecutions(workflow.id, 1))[0], {
-			timeoutMs: 20_000,
+			timeoutMs: 180_000,
 			what: 'The execution',
 		});
 		return id;

@@ -72,7 +72,7 @@ export class Workbench {
 			url,
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
 			runs: async () => await rest.listExecutions(workflow.id),
-			ran: async (count, timeoutMs = 60_000) => await this.ranOf(workflow.id, count, timeoutMs),
+			ran: async (count, timeoutMs = 180_000) => await this.ranOf(workflow.id, count, timeoutMs),
 		};
 	}
 
@@ -86,7 +86,7 @@ export class Workbench {
 				await response.body?.cancel();
 				return response.status !== 404;
 			},
-			{ timeoutMs: 30_000, what: `The webhook ${url}` },
+			{ timeoutMs: 180_000, what: `The webhook ${url}` },
 		);
 	}
 
@@ -130,7 +130,7 @@ export async function post(
 		method = 'POST',
 		type = 'application/json',
 		headers = {},
-		timeoutMs = 60_000,
+		timeoutMs = 180_000,
 	}: { method?: string; type?: string; headers?: Record<string, string>; timeoutMs?: number } = {},
 ): Promise<Answer> {
 	const response = await fetch(url, {
