@@ -44,7 +44,7 @@ describe('suspend', () => {
 	const job = (text: string, standIn: Record<string, unknown>): JobSettings => ({ text, standIn });
 
 	async function sleeping(id: string): Promise<Execution> {
-		return await context.rest.waitForExecution(id, 'waiting', 180_000);
+		return await context.rest.waitForExecution(id, 'waiting');
 	}
 
 	function checkDone(execution: Execution, count: number): void {
@@ -63,7 +63,7 @@ describe('suspend', () => {
 		const id = await start(jobs);
 		await sleeping(id);
 		const suspendedAt = Date.now();
-		const execution = await rest.waitForExecution(id, 'finished', 180_000);
+		const execution = await rest.waitForExecution(id);
 		checkDone(execution, 12);
 
 		assert.equal(service.creations().length, 12);
@@ -129,7 +129,7 @@ describe('suspend', () => {
 		assert.ok(first && second);
 		await service.finish(first.id);
 		await service.finish(second.id);
-		const execution = await rest.waitForExecution(id, 'finished', 180_000);
+		const execution = await rest.waitForExecution(id);
 		checkDone(execution, 2);
 		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
 		assert.equal(service.creations().length, 2);
@@ -159,7 +159,7 @@ describe('suspend', () => {
 		await service.finish(first.id);
 		assert.equal(await post(claim(first.id)), 202, 'a double does not wake');
 		await service.finish(second.id);
-		const execution = await rest.waitForExecution(id, 'finished', 180_000);
+		const execution = await rest.waitForExecution(id);
 		checkDone(execution, 2);
 		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
 		assert.equal(service.creations().length, 2);
@@ -177,14 +177,14 @@ describe('suspend', () => {
 			await sleeping(id);
 			const flow = await publishFlow(context);
 			const late = await flow.start([endless('Late', { mode: 'poll' })], { timeout: 2 });
-			const failed = await rest.waitForExecution(late, 'finished', 180_000);
+			const failed = await rest.waitForExecution(late);
 			assert.match(failed.resultData.error?.message ?? '', /was not finished/);
 			changeFormats(n8n.userFolder);
 			await n8n.restart();
 			await rest.login();
 
 			for (const task of service.creations()) await service.finish(task.id);
-			const execution = await rest.waitForExecution(id, 'finished', 180_000);
+			const execution = await rest.waitForExecution(id);
 			checkDone(execution, 2);
 			const rested = items(execution, 'Rest');
 			assert.deepEqual(

@@ -85,7 +85,7 @@ describe('today', () => {
 				options: { gracePeriod: 0, extraFields },
 			});
 			const id = await start(workflow);
-			assert.equal((await rest.waitForExecution(id, 'waiting', 180_000)).status, 'waiting');
+			assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
 			const [task] = service.creations('dubbing');
 			assert.ok(task);
 			assert.match(String(task.receiveUrl), /\/webhook-waiting\//);
