@@ -36,7 +36,7 @@ export async function crowd(
 	};
 	await Promise.all(Array.from({ length: count }, call));
 	await over?.();
-	const all = await rest.waitForExecutions(id, count, 300_000);
+	const all = await rest.waitForExecutions(id, count);
 	const ended = all.filter(({ status }) => status === 'success');
 	const given = new Set<unknown>();
 	/** From the end of an execution's last task to the end of the execution. */

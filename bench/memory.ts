@@ -47,7 +47,7 @@ async function run(
 ) {
 	const before = (await rest.listExecutions(workflowId)).length;
 	await rest.callWebhook('memory', { jobs });
-	const execution = (await rest.waitForExecutions(workflowId, before + 1, 300_000)).at(-1);
+	const execution = (await rest.waitForExecutions(workflowId, before + 1)).at(-1);
 	check(execution?.status === 'success', `it failed: ${execution?.resultData.error?.message}`);
 	const sent = service.creations('dubbing').slice(-jobs.length);
 	const sizes =

@@ -36,7 +36,6 @@ async function wake(
 	const inState = async (status: string) =>
 		(await rest.listExecutions(id)).filter((execution) => execution.status === status);
 	await waitUntil(async () => (await inState('waiting')).length === count, {
-		timeoutMs: 300_000,
 		intervalMs: 1_000,
 		what: `${count} sleeping executions`,
 	});
@@ -47,7 +46,6 @@ async function wake(
 	const wakeAll = async () => {
 		posted = await postAll(n8n.baseUrl, calls, calls.length);
 		await waitUntil(async () => (await inState('success')).length >= before + count, {
-			timeoutMs: 300_000,
 			intervalMs: 500,
 			what: `${count} finished executions`,
 		});

@@ -36,7 +36,9 @@ void describe('examples', () => {
 			const saved = await context.rest.createWorkflow(workflow);
 			await editor.openWorkflow(saved.id);
 			const notes = workflow.nodes.filter(({ type }) => type.endsWith('.stickyNote')).length;
-			assert.equal(await editor.byId('canvas-node').count(), workflow.nodes.length - notes);
+			const nodes = editor.byId('canvas-node');
+			await nodes.nth(workflow.nodes.length - notes - 1).waitFor();
+			assert.equal(await nodes.count(), workflow.nodes.length - notes);
 			assert.equal(await editor.byId('sticky').count(), notes);
 			assert.equal(await editor.byId('node-issues').count(), 0);
 			// The trigger runs with its pinned sample.

@@ -51,13 +51,13 @@ describe('agent', () => {
 			}
 		}
 		const id = await context.rest.runManually(await context.rest.createWorkflow(workflow), 'Start');
-		return { id, model, execution: await context.rest.waitForExecution(id, 'finished', 120_000) };
+		return { id, model, execution: await context.rest.waitForExecution(id) };
 	}
 
 	/** n8n's Retry, as the editor's button does it. */
 	async function retry(id: string): Promise<Execution> {
 		const retried = await context.rest.retryExecution(id);
-		return await context.rest.waitForExecution(retried, 'finished', 120_000);
+		return await context.rest.waitForExecution(retried);
 	}
 
 	const idsIn = (asked: ScriptedModel) =>
@@ -118,7 +118,7 @@ describe('agent', () => {
 			if (!isInside) Object.assign(workflow.nodes[1] ?? {}, { retryOnFail: true, maxTries: 2 });
 			const saved = await context.rest.createWorkflow(workflow);
 			const id = await context.rest.runManually(saved, 'Start');
-			const { status } = await context.rest.waitForExecution(id, 'finished', 120_000);
+			const { status } = await context.rest.waitForExecution(id);
 			assert.equal(status, isInside ? 'success' : 'error');
 			assert.equal(paid().length, isInside ? 1 : 2);
 		});
@@ -162,7 +162,6 @@ describe('agent', () => {
 			},
 		});
 		await waitUntil(() => Promise.resolve(paid().length === 1), {
-			timeoutMs: 180_000,
 			what: 'A task',
 		});
 		await context.service.finish(paid()[0] ?? '');
@@ -193,7 +192,7 @@ describe('agent', () => {
 					if (sessionId !== null) session = { 'mcp-session-id': sessionId };
 					return response.ok && (await response.text());
 				},
-				{ timeoutMs: 180_000, what: `An answer to ${method}` },
+				{ what: `An answer to ${method}` },
 			);
 		const clientInfo = { name: 'test', version: '1' };
 		await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });

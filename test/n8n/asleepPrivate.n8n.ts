@@ -9,7 +9,6 @@ import {
 	checkPaidOnce,
 	endless,
 	ended,
-	patience,
 	publishFlow,
 	type RunSettings,
 } from './asleep/workbench';
@@ -52,7 +51,7 @@ describe('asleep on a private address', () => {
 	async function refused(settings: RunSettings = {}): Promise<Execution> {
 		const flow = await publishFlow(context);
 		const id = await flow.start([endless('Unheard')], { ...withoutFiles, ...settings });
-		const execution = await context.rest.waitForExecution(id, 'finished', patience);
+		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'error');
 		assert.equal(context.service.creations().length, 0, 'something was paid');
 		assert.equal(context.service.requests.length, 0);
@@ -69,7 +68,7 @@ describe('asleep on a private address', () => {
 			[],
 		);
 		await finishAll();
-		const executions = await rest.waitForExecutions(flow.workflow.id, 100, 300_000);
+		const executions = await rest.waitForExecutions(flow.workflow.id, 100);
 		checkDone(context, executions, { files: false });
 		checkPaidOnce(context, 100);
 		assert.equal(service.callbacks.length, 0);

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ownContext, type TestContext } from './harness/context';
-import {
-	checkDone,
-	checkPaidOnce,
-	endless,
-	ended,
-	patience,
-	publishFlow,
-} from './asleep/workbench';
+import { checkDone, checkPaidOnce, endless, ended, publishFlow } from './asleep/workbench';
 
 /** n8n with its protection against requests to its own network, which waking by one's own looks is. */
 describe('asleep with SSRF protection', () => {
@@ -36,7 +29,7 @@ describe('asleep with SSRF protection', () => {
 		});
 		const flow = await publishFlow({ ...context, credential });
 		const id = await flow.start([endless('Unheard')]);
-		const { status, resultData } = await rest.waitForExecution(id, 'finished', patience);
+		const { status, resultData } = await rest.waitForExecution(id);
 		assert.equal(status, 'error');
 		assert.match(
 			String(resultData.error?.message),

@@ -13,7 +13,6 @@ import {
 	fieldsOf,
 	type Job,
 	nodeOf,
-	patience,
 	publishFlow,
 	subWorkflow,
 } from './asleep/workbench';
@@ -148,7 +147,7 @@ describe('asleep, with every setting', () => {
 					const all = await rest.listExecutions(child.id);
 					return all.length > 0 && all;
 				},
-				{ timeoutMs: patience, what: 'The execution of the sub-workflow' },
+				{ what: 'The execution of the sub-workflow' },
 			);
 			assert.ok(sleeper);
 			const asleep = await rest.waitForExecution(sleeper.id, 'waiting');

@@ -93,7 +93,7 @@ describe('basics', () => {
 				const { customData } = await context.rest.waitForExecution(id);
 				return customData?.media_outcome !== undefined && customData;
 			},
-			{ timeoutMs: 10_000, what: 'what the execution is found by' },
+			{ what: 'what the execution is found by' },
 		);
 		const made = generating.map((name) => only(execution, name).json.task_id);
 		assert.deepEqual(taskIds.split(',').sort(), made.sort());

@@ -28,7 +28,7 @@ describe('examples', () => {
 		change(workflow);
 		const saved = await context.rest.createWorkflow(workflow);
 		const id = await context.rest.runManually(saved, START);
-		const execution = await context.rest.waitForExecution(id, 'finished', 120_000);
+		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		return execution;
 	}

@@ -19,7 +19,7 @@ describe('today', () => {
 	}
 
 	async function over(id: string): Promise<Execution> {
-		const execution = await context.rest.waitForExecution(id, 'finished', 120_000);
+		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		return execution;
 	}

@@ -41,7 +41,6 @@ describe('trigger', () => {
 		creator = await createWith(secret, 'trigger-create-1');
 		await bench.publish(creator, `${context.n8n.baseUrl}/webhook/trigger-create-1`);
 		await waitUntil(async () => (await context.rest.listExecutions(creator.id)).length === 1, {
-			timeoutMs: 180_000,
 			what: 'The first run of the creating workflow',
 		});
 	});
@@ -93,7 +92,7 @@ describe('trigger', () => {
 			const asked = new URL(task.receiveUrl ?? '');
 			assert.equal(asked.searchParams.get('campaign'), 'spring sale');
 			assert.ok(asked.searchParams.get('signature'));
-			await waitUntil(() => task.status === 'done', { timeoutMs: 180_000, what: 'A task' });
+			await waitUntil(() => task.status === 'done', { what: 'A task' });
 			await service.callbacksSettled(task.id);
 		}
 		const runs = await receiver.ran(10);
@@ -126,8 +125,8 @@ describe('trigger', () => {
 		const taskId = await bench.task();
 		assert.deepEqual(await post(receiver.url, service.payload(taskId)), received);
 		// The file host has not given out a byte: the run is there all the same.
-		const [run] = await receiver.runs();
-		assert.equal(run?.status, 'running');
+		const isRun = async () => (await receiver.runs()).find(({ status }) => status === 'running');
+		const run = await waitUntil(isRun, { what: 'The run' });
 		await context.rest.stopExecution(run.id);
 		assert.equal((await context.rest.waitForExecution(run.id)).status, 'canceled');
 		service.faults.remove(fault);
@@ -144,7 +143,6 @@ describe('trigger', () => {
 		// The callback of that task finds nobody listening; then the editor listens, and it is sent again.
 		const taskId = String(created?.task_id);
 		await waitUntil(() => context.service.callbacks.some((call) => call.taskId === taskId), {
-			timeoutMs: 180_000,
 			what: 'The callback',
 		});
 		for (let round = 1; round <= 2; round++) {
@@ -235,8 +233,7 @@ describe('trigger, binary data on the file system', { skip: inQueueMode }, () =>
 		const receiver = await bench.receiver('trigger-killed', await bench.credential(''), settings);
 		const taskIds: string[] = [];
 		for (let index = 0; index < 40; index += 1) taskIds.push(await bench.task());
-		const call = async (id: string) =>
-			await post(receiver.url, service.payload(id), { timeoutMs: 180_000 });
+		const call = async (id: string) => await post(receiver.url, service.payload(id));
 		// One before the others, as n8n saves static data differently where there is none yet.
 		assert.deepEqual(await call(taskIds[0] ?? ''), received);
 		await receiver.ran(1);
@@ -250,7 +247,6 @@ describe('trigger, binary data on the file system', { skip: inQueueMode }, () =>
 		await waitUntil(
 			async () => String((await post(receiver.url, nobody)).body.ignored).includes('not finished'),
 			{
-				timeoutMs: 180_000,
 				what: 'The webhook after the restart',
 			},
 		);

@@ -7,8 +7,6 @@ import type { Member } from './cluster';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job } from './workflows';
 
-const patience = 120_000;
-
 /** Who wakes what a worker has put to sleep. Every callback is sent once. */
 describe('asleep in queue mode', () => {
 	let context: QueueContext;
@@ -41,10 +39,9 @@ describe('asleep in queue mode', () => {
 		);
 		await rest.callWebhook(name, { jobs });
 		const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id))[0], {
-			timeoutMs: patience,
 			what: 'The execution',
 		});
-		const execution = await rest.waitForExecution(id, 'waiting', patience);
+		const execution = await rest.waitForExecution(id, 'waiting');
 		assert.equal(execution.status, 'waiting', execution.resultData.error?.message);
 		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
 		assert.ok(worker, 'no worker names the execution');
@@ -64,8 +61,8 @@ describe('asleep in queue mode', () => {
 		);
 	}
 
-	async function ended(id: string, timeoutMs = patience): Promise<Execution> {
-		const execution = await context.rest.waitForExecution(id, 'finished', timeoutMs);
+	async function ended(id: string): Promise<Execution> {
+		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		return execution;
 	}

@@ -39,7 +39,6 @@ async function publishAll(
 	for (const { name, kind, of } of batches)
 		starters.push(await context.publish(generating(name, { of, ...kinds[kind] })));
 	await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
-		timeoutMs: 180_000,
 		what: 'The trigger',
 	});
 	return { receiver, starters };
@@ -119,7 +118,7 @@ async function recover(context: QueueContext, taskIds: readonly string[]): Promi
 	const workflow = await context.publish(recovering('chaos-recover'));
 	const { status } = await context.rest.callWebhook('chaos-recover', { taskIds });
 	assert.equal(status, 200);
-	const [execution] = await context.rest.waitForExecutions(workflow.id, 1, 120_000);
+	const [execution] = await context.rest.waitForExecutions(workflow.id, 1);
 	assert.equal(execution?.status, 'success', execution?.resultData.error?.message);
 	const known = items(execution, 'Generate').filter(
 		({ json }) => json.status === 'done' || json.outcome === 'failed',

@@ -65,7 +65,6 @@ async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<vo
 			return answer?.headers.get('content-type')?.includes('json') ?? false;
 		},
 		{
-			timeoutMs: 300_000,
 			what: 'The webhook processor',
 			details: () => started.log().slice(-3000),
 		},
@@ -96,7 +95,7 @@ async function startMember({
 		const started = await startProcess(kind, { env: { ...env, ...extra }, logFile, args });
 		if (kind === 'start') await waitForReady(started, baseUrl);
 		else if (kind === 'webhook') await waitForWebhooks(started, baseUrl);
-		else await started.waitForLog(/n8n worker is now ready/, 300_000);
+		else await started.waitForLog(/n8n worker is now ready/);
 		backend.open = true;
 		return started;
 	};

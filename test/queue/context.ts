@@ -14,8 +14,8 @@ class QueueRest extends Rest {
 		super(mainUrl);
 	}
 
-	override callWebhook(path: string, body?: unknown, liveWithinMs?: number) {
-		return this.webhooks.callWebhook(path, body, liveWithinMs);
+	override callWebhook(path: string, body?: unknown) {
+		return this.webhooks.callWebhook(path, body);
 	}
 }
 

@@ -8,8 +8,6 @@ import { testWorkflow } from '../n8n/harness/workflow';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job, recovering, triggered } from './workflows';
 
-const patience = 120_000;
-
 function jobs(name: string, count: number, standIn: Record<string, unknown> = {}): Job[] {
 	return Array.from({ length: count }, (_, index) => ({ text: `${name} ${index}`, standIn }));
 }
@@ -27,7 +25,7 @@ describe('queue mode', () => {
 	async function onlyExecution(workflow: SavedWorkflow): Promise<string> {
 		const { id } = await waitUntil(
 			async () => (await context.rest.listExecutions(workflow.id))[0],
-			{ timeoutMs: patience, what: `An execution of ${workflow.name}` },
+			{ what: `An execution of ${workflow.name}` },
 		);
 		return id;
 	}
@@ -49,21 +47,19 @@ describe('queue mode', () => {
 		await context.publish(generating('meanwhile'));
 		const workflow = await rest.createWorkflow(testWorkflow('endless', { credential }));
 		const id = await rest.runManually(workflow, 'Start');
-		await waitUntil(() => service.polls().length > 1, { timeoutMs: patience, what: 'Polls' });
+		await waitUntil(() => service.polls().length > 1, { what: 'Polls' });
 		await rest.stopExecution(id);
-		assert.equal((await rest.waitForExecution(id, 'finished', patience)).status, 'canceled');
+		assert.equal((await rest.waitForExecution(id)).status, 'canceled');
 		const [task] = service.creations();
 		assert.ok(task);
 		const logs = () => cluster.workers.map((worker) => worker.log()).join('');
 		await waitUntil(() => /the execution was stopped\. .*/.exec(logs())?.[0].includes(task.id), {
-			timeoutMs: patience,
 			what: 'The warning in a worker log that names the task',
 		});
 		const before = service.requests.length;
 		// Another whole execution goes by meanwhile: the stopped one asks no more.
 		await rest.callWebhook('meanwhile', { jobs: jobs('meanwhile', 1, { ms: 4000 }) });
 		await waitUntil(() => service.creations().some(({ status }) => status === 'done'), {
-			timeoutMs: patience,
 			what: 'The other task',
 		});
 		const later = service.requests.slice(before).map(({ taskId }) => taskId);
@@ -77,7 +73,7 @@ describe('queue mode', () => {
 		await context.publish(recovering('recover'));
 		await rest.callWebhook('orphan', { jobs: jobs('orphan', 3, { never_ends: true }) });
 		const id = await onlyExecution(workflow);
-		await waitUntil(() => service.polls().length > 4, { timeoutMs: patience, what: 'Polls' });
+		await waitUntil(() => service.polls().length > 4, { what: 'Polls' });
 		const worker = cluster.workers.find((member) =>
 			member.log().includes(`Worker started execution ${id} `),
 		);
@@ -86,7 +82,7 @@ describe('queue mode', () => {
 		await worker.kill('SIGKILL');
 		const taskIds = service.creations().map((task) => task.id);
 		try {
-			const execution = await rest.waitForExecution(id, 'finished', patience);
+			const execution = await rest.waitForExecution(id);
 			assert.ok(['crashed', 'error'].includes(execution.status), execution.status);
 		} finally {
 			await worker.start();
@@ -106,10 +102,10 @@ describe('queue mode', () => {
 			async () => {
 				const all = await rest.listWorkflows();
 				const found = all.find(({ name }) => name === 'recover');
-				const [execution] = found ? await rest.waitForExecutions(found.id, 1, patience) : [];
+				const [execution] = found ? await rest.waitForExecutions(found.id, 1) : [];
 				return execution;
 			},
-			{ timeoutMs: patience, what: 'The recovery' },
+			{ what: 'The recovery' },
 		);
 		await checkFiles(items(recovered, 'Generate'));
 		assert.equal(service.creations().length, 3);
@@ -128,7 +124,7 @@ describe('queue mode', () => {
 			for (const { name } of flows)
 				await rest.callWebhook(name, { jobs: jobs(`${name} ${turn}`, 3, { ms: 2_000 }) });
 		for (const { id } of flows)
-			for (const execution of await rest.waitForExecutions(id, executionsEach, 240_000)) {
+			for (const execution of await rest.waitForExecutions(id, executionsEach)) {
 				assert.equal(execution.status, 'success', execution.resultData.error?.message);
 				await checkFiles(items(execution, 'Last'));
 			}
@@ -143,16 +139,15 @@ describe('queue mode', () => {
 		const fields = { waitForCompletion: false, callbackUrl };
 		await context.publish(generating('events', { fields }));
 		await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
-			timeoutMs: patience,
 			what: 'The trigger',
 		});
 		// Two workers that end executions at the same moment overwrite what the other one saved (docs/trigger.md).
 		const [, second] = cluster.workers;
 		await second?.stop();
 		await rest.callWebhook('events', { jobs: jobs('event', 40, { never_ends: true }) });
-		await waitUntil(() => service.creations().length === 40, { timeoutMs: patience, what: '40' });
+		await waitUntil(() => service.creations().length === 40, { what: '40' });
 		await Promise.all(service.tasks.map(async ({ id }) => await service.finish(id)));
-		assert.equal((await rest.waitForExecutions(receiver.id, 40, patience)).length, 40);
+		assert.equal((await rest.waitForExecutions(receiver.id, 40)).length, 40);
 		const restarts = cluster.webhooks.map(async (processor) => await processor.restart());
 		await Promise.all([...restarts, second?.start()]);
 		const copies = await Promise.all(

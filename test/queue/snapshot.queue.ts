@@ -7,8 +7,6 @@ import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating } from './workflows';
 
-const patience = 120_000;
-
 /** Why docs/operations.md asks for `appendonly yes`: the queue as it was minutes ago holds jobs that run by now. */
 describe('a queue restored from a snapshot', () => {
 	let context: QueueContext;
@@ -34,11 +32,10 @@ describe('a queue restored from a snapshot', () => {
 			]);
 		redis('SAVE');
 		await first.start();
-		await waitUntil(() => service.polls().length > 0, { timeoutMs: patience, what: 'A poll' });
+		await waitUntil(() => service.polls().length > 0, { what: 'A poll' });
 		await cluster.redis.end('SIGKILL');
 		await cluster.redis.start();
 		await waitUntil(() => service.creations().length > 1, {
-			timeoutMs: patience,
 			what: 'The second creation',
 		});
 		assert.equal((await rest.listExecutions(workflow.id)).length, 1);

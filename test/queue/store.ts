@@ -83,7 +83,7 @@ async function keep(command: Command): Promise<Store> {
 				if (started.exitCode !== null) throw new Error(`${name} ended early:\n${log()}`);
 				return (await answers(port)) && (ready?.() ?? true);
 			},
-			{ timeoutMs: 180_000, intervalMs: 50, what: name, details: log },
+			{ intervalMs: 50, what: name, details: log },
 		);
 	};
 	onCleanup(async () => await end('SIGKILL'));

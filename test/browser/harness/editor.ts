@@ -108,12 +108,12 @@ export class Editor {
 		const added = this.byId('canvas-trigger-node');
 		const choose = async () => {
 			if (!(await search.isVisible())) await this.byId('canvas-add-button').click();
-			await search.waitFor({ timeout: 10_000 });
+			await search.waitFor({ timeout: 30_000 });
 			const found = await this.search('manual');
 			// A panel that opens before n8n has loaded all nodes has the second name.
 			const either = found.filter({ hasText: /Trigger manually|Manual Trigger/ });
-			await either.first().click({ timeout: 10_000 });
-			await added.waitFor({ timeout: 10_000 });
+			await either.first().click({ timeout: 30_000 });
+			await added.waitFor({ timeout: 30_000 });
 		};
 		for (let tries = 0; tries < 4 && !(await added.isVisible()); tries += 1)
 			await choose().catch(() => undefined);

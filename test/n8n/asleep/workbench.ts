@@ -6,10 +6,8 @@ import type { SavedWorkflow } from '../harness/rest';
 import { waitUntil } from '../harness/wait';
 import { testWorkflow, type Workflow, type WorkflowNode } from '../harness/workflow';
 
-export const patience = 120_000;
-
-/** One input item of the node that suspends. */
-export interface Job {
+export /** One input item of the node that suspends. */
+interface Job {
 	text: string;
 	standIn?: Steering;
 	/** Suspends unless told otherwise. */
@@ -78,7 +76,7 @@ export async function publishFlow(
 				const id = await newest();
 				return id === before ? undefined : id;
 			},
-			{ timeoutMs: patience, what: 'The execution' },
+			{ what: 'The execution' },
 		);
 	};
 	return {
@@ -90,7 +88,7 @@ export async function publishFlow(
 		},
 		async asleep(jobs, settings) {
 			const execution = await start(jobs, settings);
-			const { status, resultData } = await rest.waitForExecution(execution, 'waiting', patience);
+			const { status, resultData } = await rest.waitForExecution(execution, 'waiting');
 			assert.equal(status, 'waiting', resultData.error?.message);
 			return execution;
 		},
@@ -149,13 +147,13 @@ export async function allAsleep(
 			const all = await rest.listExecutions(flow.workflow.id);
 			return all.length === count && all.every(({ status }) => status === 'waiting');
 		},
-		{ timeoutMs: 180_000, intervalMs: 500, what: `${count} sleeping executions` },
+		{ intervalMs: 500, what: `${count} sleeping executions` },
 	);
 }
 
 /** The execution after its end; it must have succeeded. */
 export async function ended({ rest }: TestContext, id: string): Promise<Execution> {
-	const execution = await rest.waitForExecution(id, 'finished', patience);
+	const execution = await rest.waitForExecution(id);
 	assert.equal(execution.status, 'success', execution.resultData.error?.message);
 	return execution;
 }

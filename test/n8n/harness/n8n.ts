@@ -70,7 +70,7 @@ export async function waitForReady(n8n: N8nProcess, baseUrl: string): Promise<vo
 			if ((await statusOf(`${baseUrl}/healthz/readiness`)) !== 200) return false;
 			return ![0, 404, 503].includes(await statusOf(`${baseUrl}/rest/login`));
 		},
-		{ timeoutMs: 300_000, what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
+		{ what: `n8n at ${baseUrl}`, details: () => n8n.log().slice(-3000) },
 	);
 }
 

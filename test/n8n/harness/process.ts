@@ -26,7 +26,7 @@ export interface N8nProcess {
 	/** What this process wrote to its log file. */
 	log(): string;
 	/** Waits for a line that matches; fails when the process ends before. */
-	waitForLog(pattern: RegExp, timeoutMs?: number): Promise<void>;
+	waitForLog(pattern: RegExp): Promise<void>;
 	/** Bytes that the group holds now. */
 	memory(): number;
 	/** Sends a signal to the whole group. SIGKILL also waits until the group is gone. */
@@ -84,17 +84,17 @@ export async function startProcess(
 	const callOff = guard(pid);
 
 	const isGone = () => (groupMembers(pid) ?? (signalGroup(pid, 0) ? [pid] : [])).length === 0;
-	const waitUntilGone = (timeoutMs: number) =>
+	const waitUntilGone = (timeoutMs?: number) =>
 		waitUntil(isGone, { timeoutMs, intervalMs: 50, what: `The end of n8n's process group ${pid}` });
 	const log = () => readFileSync(options.logFile).subarray(logStart).toString('utf8');
 
-	const stop = async (graceMs = 15_000) => {
+	const stop = async (graceMs = 60_000) => {
 		if (signalGroup(pid, 'SIGTERM'))
 			await waitUntilGone(graceMs).catch(() => signalGroup(pid, 'SIGKILL'));
 		await settle();
 	};
 	const settle = async () => {
-		await Promise.all([waitUntilGone(10_000), exited]);
+		await Promise.all([waitUntilGone(), exited]);
 		callOff();
 		forget();
 	};
@@ -107,7 +107,7 @@ export async function startProcess(
 		log,
 		memory: () => groupBytes(pid),
 		stop,
-		async waitForLog(pattern, timeoutMs = 180_000) {
+		async waitForLog(pattern) {
 			await waitUntil(
 				() => {
 					if (pattern.test(log())) return true;
@@ -116,7 +116,6 @@ export async function startProcess(
 					return false;
 				},
 				{
-					timeoutMs,
 					what: `${String(pattern)} in the log of n8n ${kind}`,
 					details: () => log().slice(-3000),
 				},

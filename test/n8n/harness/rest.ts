@@ -182,7 +182,6 @@ export class Rest {
 	async waitForExecution(
 		id: string,
 		until: 'finished' | 'waiting' = 'finished',
-		timeoutMs = 180_000,
 	): Promise<Execution> {
 		return waitUntil(
 			async () => {
@@ -192,7 +191,7 @@ export class Rest {
 					(until === 'waiting' && execution.status === 'waiting');
 				return reached && execution;
 			},
-			{ timeoutMs, what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
+			{ what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
 		);
 	}
 
@@ -216,7 +215,7 @@ export class Rest {
 	async waitForExecutions(
 		workflowId: string,
 		count: number,
-		timeoutMs = 180_000,
+		timeoutMs?: number,
 	): Promise<Execution[]> {
 		const finished = await waitUntil(
 			async () => {
@@ -240,7 +239,6 @@ export class Rest {
 		await this.publish(workflow);
 		await this.callWebhook(path, body);
 		const { id } = await waitUntil(async () => (await this.listExecutions(workflow.id, 1))[0], {
-			timeoutMs: 180_000,
 			what: 'The execution',
 		});
 		return id;
@@ -274,15 +272,8 @@ export class Rest {
 		return Buffer.from(await response.arrayBuffer());
 	}
 
-	/**
-	 * Calls a published webhook (`/webhook/<path>`). After publishing it takes a moment to be live: 404 is tried again for `liveWithinMs`.
-	 */
-	async callWebhook(
-		path: string,
-		body: unknown = {},
-		liveWithinMs = 10_000,
-	): Promise<{ status: number; text: string }> {
-		const deadline = Date.now() + liveWithinMs;
+	/** Calls a published webhook (`/webhook/<path>`), again after 404: after publishing it takes a moment to be live. */
+	async callWebhook(path: string, body: unknown = {}): Promise<{ status: number; text: string }> {
 		return waitUntil(
 			async () => {
 				const response = await fetch(`${this.baseUrl}/webhook/${path}`, {
@@ -291,11 +282,9 @@ export class Rest {
 					body: JSON.stringify(body),
 				});
 				const text = await response.text();
-				return (
-					(response.status !== 404 || Date.now() > deadline) && { status: response.status, text }
-				);
+				return response.status !== 404 && { status: response.status, text };
 			},
-			{ timeoutMs: liveWithinMs + 300_000, what: `An answer of the webhook ${path}` },
+			{ what: `An answer of the webhook ${path}` },
 		);
 	}
 }

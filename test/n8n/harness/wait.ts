@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** A busy machine is no failure: so long each wait of the harness lasts at most, unless told otherwise. */
+export const PATIENCE_MS = 300_000;
+
 interface WaitOptions {
-	timeoutMs: number;
+	timeoutMs?: number;
 	/** What is waited for, as in "... did not come within 30 s". */
 	what: string;
 	intervalMs?: number;
@@ -12,18 +15,16 @@ interface WaitOptions {
 /** Looks again and again until `look` gives something other than undefined or false. Errors of `look` end the wait. */
 export async function waitUntil<T>(
 	look: () => Promise<T> | T,
-	options: WaitOptions,
+	{ timeoutMs = PATIENCE_MS, what, intervalMs = 200, details }: WaitOptions,
 ): Promise<Exclude<T, undefined | false>> {
-	const deadline = Date.now() + options.timeoutMs;
+	const deadline = Date.now() + timeoutMs;
 	for (;;) {
 		const found = await look();
 		if (found !== undefined && found !== false) return found as Exclude<T, undefined | false>;
 		if (Date.now() > deadline) {
-			const details = options.details ? `\n${options.details()}` : '';
-			throw new Error(
-				`${options.what} did not come within ${options.timeoutMs / 1000} s${details}`,
-			);
+			const more = details ? `\n${details()}` : '';
+			throw new Error(`${what} did not come within ${timeoutMs / 1000} s${more}`);
 		}
-		await delay(options.intervalMs ?? 200);
+		await delay(intervalMs);
 	}
 }

@@ -11,7 +11,7 @@ import {
 } from '../harness/execution';
 import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
-import { waitUntil } from '../harness/wait';
+import { PATIENCE_MS, waitUntil } from '../harness/wait';
 import { testWorkflow } from '../harness/workflow';
 
 export const callbackSecret = 'a-long-random-callback-secret';
@@ -24,7 +24,7 @@ export interface Receiver {
 	testUrl: string;
 	runs(): Promise<ExecutionSummary[]>;
 	/** Waits until there are `count` runs, all of them over; then there must be no more. Oldest first. */
-	ran(count: number, timeoutMs?: number): Promise<Execution[]>;
+	ran(count: number): Promise<Execution[]>;
 }
 
 export interface Answer {
@@ -72,7 +72,7 @@ export class Workbench {
 			url,
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
 			runs: async () => await rest.listExecutions(workflow.id),
-			ran: async (count, timeoutMs = 180_000) => await this.ranOf(workflow.id, count, timeoutMs),
+			ran: async (count) => await this.ranOf(workflow.id, count),
 		};
 	}
 
@@ -86,7 +86,7 @@ export class Workbench {
 				await response.body?.cancel();
 				return response.status !== 404;
 			},
-			{ timeoutMs: 180_000, what: `The webhook ${url}` },
+			{ what: `The webhook ${url}` },
 		);
 	}
 
@@ -99,20 +99,19 @@ export class Workbench {
 		const { service } = this.context;
 		const taskId = await service.order({ stand_in: { ms: 0, no_callback: true, ...steering } });
 		await waitUntil(() => service.task(taskId).status !== 'doing', {
-			timeoutMs: 10_000,
 			intervalMs: 10,
 			what: `The end of task ${taskId}`,
 		});
 		return taskId;
 	}
 
-	private async ranOf(workflowId: string, count: number, timeoutMs: number): Promise<Execution[]> {
+	private async ranOf(workflowId: string, count: number): Promise<Execution[]> {
 		const finished = await waitUntil(
 			async () => {
 				const runs = await this.context.rest.listExecutions(workflowId);
 				return runs.length >= count && runs.every(({ status }) => isFinished(status)) && runs;
 			},
-			{ timeoutMs, what: `${count} finished runs of workflow ${workflowId}` },
+			{ what: `${count} finished runs of workflow ${workflowId}` },
 		);
 		assert.equal(finished.length, count, `${finished.length} runs instead of ${count}`);
 		const ids = finished.map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
@@ -130,8 +129,7 @@ export async function post(
 		method = 'POST',
 		type = 'application/json',
 		headers = {},
-		timeoutMs = 180_000,
-	}: { method?: string; type?: string; headers?: Record<string, string>; timeoutMs?: number } = {},
+	}: { method?: string; type?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
 	const response = await fetch(url, {
 		method,
@@ -139,7 +137,7 @@ export async function post(
 		...(method === 'GET' || method === 'HEAD'
 			? {}
 			: { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-		signal: AbortSignal.timeout(timeoutMs),
+		signal: AbortSignal.timeout(PATIENCE_MS),
 	});
 	const text = await response.text();
 	let parsed: unknown;
