@@ -40,6 +40,23 @@ describe('the queue before a full account', () => {
 		expect(queue.full).toBe(false);
 	});
 
+	test('the pause follows the tasks of late, also after many that ran much longer', async () => {
+		const { clock, queue } = setUp();
+		queue.created(clock.now());
+		for (const seconds of [60, 4])
+			for (let created = 0; created < 100; created += 1) {
+				await clock.run(clock.sleep(seconds * 1_000));
+				queue.created(clock.now());
+				queue.ended();
+			}
+		const askedAt = clock.now();
+		queue.refused(askedAt, refusal);
+		await clock.run(queue.wait(queue.newPosition(), clock, askedAt + 600_000));
+		const pauseMs = clock.now() - askedAt;
+		expect(pauseMs).toBeGreaterThan(8_000);
+		expect(pauseMs).toBeLessThan(12_000);
+	});
+
 	test('one that finds a slot lets the next one ask at once, until one is refused', async () => {
 		const { clock, asked, getsIn, inVain } = setUp();
 		await clock.run(Promise.all([getsIn('a'), getsIn('b'), inVain('c'), inVain('d')]));

@@ -98,6 +98,8 @@ describe('a sibling is found finished', () => {
 		const { one, next } = looked(look, extra);
 		expect(next()).toBe(nextS * S);
 		one.lookSoonerAfterSibling(at(20 * S, [siblingS * S]));
+		// Siblings that end one after another do not put it off, either.
+		one.lookSoonerAfterSibling(at(21.9 * S, [siblingS * S]));
 		expect(next()).toBe(nextS * S);
 	});
 
