@@ -100,12 +100,12 @@ describe('suspend', () => {
 			const bytes = await rest.download(binary.data);
 			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
 		}
+		// Callbacks that come behind the waking one are received, too; 503 asks to come again, where n8n is busy.
 		const statuses = service.callbacks.map(({ status }) => Number(status));
-		// Callbacks that queued up behind the one that woke the execution are received, too; 503 asks to come again, where n8n is busy.
 		assert.deepEqual([...new Set([200, 202, 503, ...statuses])], [200, 202, 503]);
+		// Where the last ones are put off or late, the node wakes the execution by what it has seen itself.
 		const woke = service.callbacks.filter(({ body }) => body === '{"received":true}');
-		// These callbacks don't come again, so that the node wakes the execution by itself where the last ones were put off.
-		assert.ok(woke.length === 1 || (woke.length === 0 && statuses.includes(503)), 'one call wakes');
+		assert.ok(woke.length <= 1, `${woke.length} callbacks woke it`);
 		assert.equal(execution.resultData.runData.Last?.length, 1, 'the next node ran once');
 
 		// "Task: Wait" behind it: finished items pass without a request, the failed one fails without a request.
