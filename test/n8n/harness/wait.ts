@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A busy machine is no failure: so long each wait of the harness lasts at most, unless told otherwise. */
+/** Each wait of the harness lasts at most this long, unless told otherwise: a busy machine is no failure. */
 export const PATIENCE_MS = 300_000;
 
 interface WaitOptions {
