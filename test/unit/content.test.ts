@@ -97,7 +97,7 @@ test('an error page that goes away is forgotten', async () => {
 
 const SEGMENTS = '"segments":[{"text":"a"}]}';
 test.each<[OutputKind, string, Buffer | string, string]>([
-	['transcript', '.json', '[{"word":"a"}]', 'application/json'],
+	['transcript', '.json', '[{"word":"a"},{"error":"a spoken word"}]', 'application/json'],
 	['transcript', '.json', `{"message":"ok","code":0,${SEGMENTS}`, 'application/json'],
 	['transcript', '.json', `{"error":null,${SEGMENTS}`, 'application/json'],
 	['transcript', '.json', '{"text":"message"}', 'application/json'],
