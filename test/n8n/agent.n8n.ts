@@ -161,9 +161,7 @@ describe('agent', () => {
 				retryOnFail: false,
 			},
 		});
-		await waitUntil(() => Promise.resolve(paid().length === 1), {
-			what: 'A task',
-		});
+		await waitUntil(() => Promise.resolve(paid().length === 1), { what: 'A task' });
 		await context.service.finish(paid()[0] ?? '');
 		const { execution, model: asked } = await asking;
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);

@@ -62,9 +62,7 @@ describe('the durable loop', () => {
 		assert.ok(one && two && three);
 		const looksBefore = service.polls().length;
 		await service.finish(one.id, 'error', { error_message: 'no such voice' });
-		await waitUntil(() => service.polls().length > looksBefore, {
-			what: 'A look while it sleeps',
-		});
+		await waitUntil(() => service.polls().length > looksBefore, { what: 'A look while it sleeps' });
 		await kill();
 		await service.finish(two.id);
 		await startAgain();

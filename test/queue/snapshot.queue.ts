@@ -35,9 +35,7 @@ describe('a queue restored from a snapshot', () => {
 		await waitUntil(() => service.polls().length > 0, { what: 'A poll' });
 		await cluster.redis.end('SIGKILL');
 		await cluster.redis.start();
-		await waitUntil(() => service.creations().length > 1, {
-			what: 'The second creation',
-		});
+		await waitUntil(() => service.creations().length > 1, { what: 'The second creation' });
 		assert.equal((await rest.listExecutions(workflow.id)).length, 1);
 	});
 });

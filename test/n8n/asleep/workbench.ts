@@ -6,8 +6,8 @@ import type { SavedWorkflow } from '../harness/rest';
 import { waitUntil } from '../harness/wait';
 import { testWorkflow, type Workflow, type WorkflowNode } from '../harness/workflow';
 
-export /** One input item of the node that suspends. */
-interface Job {
+/** One input item of the node that suspends. */
+export interface Job {
 	text: string;
 	standIn?: Steering;
 	/** Suspends unless told otherwise. */
