@@ -1,13 +1,13 @@
 /** One simulated process of n8n: around the nodes' own run of items, one thread whose time requests and executions take. */
 import { setMaxListeners } from 'node:events';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { Ledger } from '../nodes/MediaGeneration/create/ledger';
-import { readItemSettings } from '../nodes/MediaGeneration/operations/waiting';
+import { Ledger } from '../nodes/MediaGeneration/task/ledger';
+import { readItemSettings } from '../nodes/MediaGeneration/actions/waiting';
 import type { Item, ItemEnd } from '../nodes/MediaGeneration/run/item';
 import { runItems } from '../nodes/MediaGeneration/run/items';
-import { Spending } from '../nodes/MediaGeneration/run/spending';
-import { Account } from '../nodes/MediaGeneration/service/account';
-import type { ServiceClient } from '../nodes/MediaGeneration/service/client';
+import { Spending } from '../nodes/MediaGeneration/task/spending';
+import { Account } from '../nodes/MediaGeneration/transport/account';
+import type { ServiceClient } from '../nodes/MediaGeneration/transport/client';
 import { seededRandom, type VirtualClock } from '../test/support/virtualClock';
 import { fieldsWith } from '../test/unit/itemFields';
 import type { Execution, Fleet, Service } from './fleetService';

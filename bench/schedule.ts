@@ -1,6 +1,6 @@
 /** The waiting loop on a virtual clock: how late the end of a task is seen, and what that costs in polls. */
-import { PollLoop, type Watch } from '../nodes/MediaGeneration/wait/poll';
-import { parseTask } from '../nodes/MediaGeneration/service/task';
+import { PollLoop, type Watch } from '../nodes/MediaGeneration/task/poll';
+import { parseTask } from '../nodes/MediaGeneration/transport/task';
 import { seededRandom, VirtualClock } from '../test/support/virtualClock';
 import { barsOf, mark, type Bench, type Mark, type Table } from './report';
 import { check, mean } from './stats';

@@ -6,8 +6,8 @@ import type {
 	Icon,
 	INodeProperties,
 } from 'n8n-workflow';
-import { credentialProblem } from '../nodes/MediaGeneration/service/baseUrl';
-import { withKey } from '../nodes/MediaGeneration/service/keyedRequest';
+import { credentialProblem } from '../nodes/MediaGeneration/transport/baseUrl';
+import { withKey } from '../nodes/MediaGeneration/transport/keyedRequest';
 
 const NOT_THE_SERVICE =
 	'The Base URL does not lead to this service, but to a web page or something else. Enter the address of its API, without a version such as /v1';

@@ -5,7 +5,7 @@
 const TABLE_TEXTS = ['action', 'subtitle', 'placeholder', 'hint', 'name', 'description'];
 const OPTION_KEYS = ['name', 'value', 'description', 'action'];
 const CLASS_TEXTS = ['displayName', 'documentationUrl', 'icon'];
-/** What makes a field from its texts (operations/operation.ts). */
+/** What makes a field from its texts (actions/operation.ts). */
 const BUILDERS = /^(text|amount|toggle|select|choice|notice|json|\w*Field|locator|openChoice)$/;
 
 const keyOf = ({ key }) => key?.name ?? key?.value;

@@ -12,9 +12,9 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { properties, subtitle } from './operations';
-import type { ListName } from './operations/operation';
-import { waitingTooltip } from './sleep/notes';
+import { properties, subtitle } from './actions';
+import type { ListName } from './actions/operation';
+import { waitingTooltip } from './suspend/notes';
 
 /** This webhook wakes an execution that waits for its callbacks. Its path is the node's ID, so that two such nodes don't mix. */
 const resumeWebhooks: INodeTypeDescription['webhooks'] = [
@@ -45,7 +45,7 @@ const forBuilders = {
 
 function listSearch(name: ListName) {
 	return async function (this: ILoadOptionsFunctions, filter?: string, paginationToken?: string) {
-		const { searchList } = await import('./run/lists');
+		const { searchList } = await import('./methods/listSearch');
 		return await searchList(this, name, { filter, paginationToken });
 	};
 }
@@ -93,7 +93,7 @@ export class MediaGeneration implements INodeType {
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const { wake } = await import('./sleep/wake');
+		const { wake } = await import('./suspend/wake');
 		return await wake(this);
 	}
 }

@@ -11,7 +11,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { readTriggerSettings, triggerFields } from './operations/trigger';
+import { readTriggerSettings, triggerFields } from './actions/trigger';
 
 /** n8n's AI builder of workflows reads this. It is spread, as the types of older n8n do not know it. */
 const triggerForBuilders = {
@@ -73,12 +73,12 @@ export class MediaGenerationTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const { receive } = await import('./callback/receive');
+		const { receive } = await import('./trigger/receive');
 		return await receive(this, readTriggerSettings(this));
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const { deliverReceived } = await import('./callback/deliverReceived');
+		const { deliverReceived } = await import('./trigger/deliverReceived');
 		return [await deliverReceived(this)];
 	}
 }

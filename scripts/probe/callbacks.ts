@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { isObject } from '../../nodes/MediaGeneration/base/json';
-import { parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
+import { parseTask, taskIdOf } from '../../nodes/MediaGeneration/transport/task';
 import { newServer } from '../../test/service/server';
 import { type See, shapeOf } from './findings';
 import { type Probing, soundEffect } from './making';

@@ -1,6 +1,6 @@
 /** Checks what docs/service.md assumes or leaves open against a service. */
 import { randomUUID } from 'node:crypto';
-import { apiKeysOf, creditsOf, errorTextOf } from '../../nodes/MediaGeneration/service/task';
+import { apiKeysOf, creditsOf, errorTextOf } from '../../nodes/MediaGeneration/transport/task';
 import { watchCallbacks } from './callbacks';
 import { type Finding, Findings, inWords, type See, shapeOf } from './findings';
 import { kindsOf, makeOne, type ProbeOptions, refusedCreation } from './making';

@@ -1,9 +1,9 @@
 /** What only a paid task shows: its creation, its life as polling shows it, its files. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { asNumber, isObject } from '../../nodes/MediaGeneration/base/json';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
-import { creditsOf, parseTask, taskIdOf } from '../../nodes/MediaGeneration/service/task';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import { outputsOf } from '../../nodes/MediaGeneration/transport/outputs';
+import { creditsOf, parseTask, taskIdOf } from '../../nodes/MediaGeneration/transport/task';
 import { inWords, type See, shapeOf } from './findings';
 import type { Answer, ProbedService } from './service';
 

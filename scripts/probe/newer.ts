@@ -1,7 +1,7 @@
 /** What newer services have beside the specification (docs/service.md, part 3), each asked at the least cost, and what to set for it. */
 import { asNumber, isObject } from '../../nodes/MediaGeneration/base/json';
-import { recordsOf } from '../../nodes/MediaGeneration/service/paging';
-import { creditsOf, errorTextOf, taskIdOf } from '../../nodes/MediaGeneration/service/task';
+import { recordsOf } from '../../nodes/MediaGeneration/transport/paging';
+import { creditsOf, errorTextOf, taskIdOf } from '../../nodes/MediaGeneration/transport/task';
 import { inWords, type See } from './findings';
 import { type Probing, soundEffect } from './making';
 import type { ProbedService } from './service';

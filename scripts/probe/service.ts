@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../../nodes/MediaGeneration/base/json';
-import { sendByRoute } from '../../nodes/MediaGeneration/create/speechRoute';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import { Account } from '../../nodes/MediaGeneration/service/account';
+import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import { Account } from '../../nodes/MediaGeneration/transport/account';
 
 async function answerTo(url: string, options: RequestInit) {
 	try {

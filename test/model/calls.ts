@@ -11,7 +11,7 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { WebhookResponse } from '../support/webhookResponse';
 import type { Drawn } from './history';
 import { Machine } from './machine';

@@ -12,13 +12,13 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 // The node loads these when it first needs them. Here they are loaded before: else mutation takes what is met in loading for a matter
 // of the first test alone.
 import '../../nodes/MediaGeneration/run';
-import '../../nodes/MediaGeneration/run/lists';
-import '../../nodes/MediaGeneration/sleep/wake';
+import '../../nodes/MediaGeneration/methods/listSearch';
+import '../../nodes/MediaGeneration/suspend/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { Machine } from './machine';
-import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
-import { receive } from '../../nodes/MediaGeneration/callback/receive';
+import { deliverReceived } from '../../nodes/MediaGeneration/trigger/deliverReceived';
+import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';
 

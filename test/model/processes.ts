@@ -2,10 +2,10 @@
  * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
  * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
  */
-import type * as deliverReceived from '../../nodes/MediaGeneration/callback/deliverReceived';
-import type * as receive from '../../nodes/MediaGeneration/callback/receive';
+import type * as deliverReceived from '../../nodes/MediaGeneration/trigger/deliverReceived';
+import type * as receive from '../../nodes/MediaGeneration/trigger/receive';
 import type * as run from '../../nodes/MediaGeneration/run';
-import type * as wake from '../../nodes/MediaGeneration/sleep/wake';
+import type * as wake from '../../nodes/MediaGeneration/suspend/wake';
 
 export interface Process {
 	runOperation: typeof run.runOperation;
@@ -30,9 +30,9 @@ function load(folder: string): Process {
 	jest.isolateModules(() => {
 		loaded = {
 			...jest.requireActual<typeof run>(`${folder}/run`),
-			...jest.requireActual<typeof wake>(`${folder}/sleep/wake`),
-			...jest.requireActual<typeof receive>(`${folder}/callback/receive`),
-			...jest.requireActual<typeof deliverReceived>(`${folder}/callback/deliverReceived`),
+			...jest.requireActual<typeof wake>(`${folder}/suspend/wake`),
+			...jest.requireActual<typeof receive>(`${folder}/trigger/receive`),
+			...jest.requireActual<typeof deliverReceived>(`${folder}/trigger/deliverReceived`),
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sharedContext, type TestContext } from './harness/context';
 import { testWorkflow } from './harness/workflow';
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { fetch } from './harness/http';
 import { type Answer, callbackSecret, passedOn, post, Workbench } from './trigger/workbench';
 

@@ -3,8 +3,8 @@ import {
 	accountOf,
 	retryAfterMs,
 	type Purpose,
-} from '../../nodes/MediaGeneration/service/account';
-import type { Answer } from '../../nodes/MediaGeneration/service/client';
+} from '../../nodes/MediaGeneration/transport/account';
+import type { Answer } from '../../nodes/MediaGeneration/transport/client';
 import { answer } from '../support/replies';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,5 +1,5 @@
 /** Looks at tasks whose callbacks are expected: rare, but a callback that got lost is noticed in time. */
-import { firstLookAsleep } from '../../nodes/MediaGeneration/wait/schedule';
+import { firstLookAsleep } from '../../nodes/MediaGeneration/task/schedule';
 import { busy, done, running, setUp, type Script } from './pollSetting';
 
 const S = 1_000;

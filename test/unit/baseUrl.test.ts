@@ -4,7 +4,7 @@ import {
 	callbackSecretProblem,
 	isPrivateHost,
 	normalizeBaseUrl,
-} from '../../nodes/MediaGeneration/service/baseUrl';
+} from '../../nodes/MediaGeneration/transport/baseUrl';
 
 describe('base URL', () => {
 	test.each([

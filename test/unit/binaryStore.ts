@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
-import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
+import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 
 export function binaryStore(mode: 'filesystem' | 'default') {
 	const files = new Map<string, Buffer>();

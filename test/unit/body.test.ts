@@ -1,6 +1,6 @@
 /** What is read of a post, which anybody can send. docs/trigger.md, "What it answers". */
 import type { IWebhookFunctions } from 'n8n-workflow';
-import { postedTo, readPosted } from '../../nodes/MediaGeneration/callback/webhook';
+import { postedTo, readPosted } from '../../nodes/MediaGeneration/trigger/webhook';
 
 const nested = (depth: number): unknown =>
 	JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;

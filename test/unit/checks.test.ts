@@ -1,9 +1,9 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
-import { isToolRun } from '../../nodes/MediaGeneration/operations/fields';
-import { checkSuspension } from '../../nodes/MediaGeneration/sleep/checks';
-import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/sleep/notes';
+import { isToolRun } from '../../nodes/MediaGeneration/actions/fields';
+import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
+import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
 const PRIVATE = 'http://localhost:5678/webhook-waiting/7?signature=token';

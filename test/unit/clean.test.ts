@@ -1,5 +1,5 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/base/clean';
+import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/n8n/clean';
 
 /** With what each spelling has escapes for; `???` and `>>>` are the two digits in which base64 and base64url differ. */
 const KEY = 'sk_Ab1/cd2+ef3&<g>"4???>>>';

@@ -5,7 +5,7 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 import { Readable } from 'node:stream';
-import { readCreation } from '../../nodes/MediaGeneration/create/creation';
+import { readCreation } from '../../nodes/MediaGeneration/task/creation';
 import {
 	callSelf,
 	createClient,
@@ -13,8 +13,8 @@ import {
 	recentClient,
 	type ApiRequest,
 	type N8nContext,
-} from '../../nodes/MediaGeneration/service/client';
-import { readLook } from '../../nodes/MediaGeneration/service/look';
+} from '../../nodes/MediaGeneration/transport/client';
+import { readLook } from '../../nodes/MediaGeneration/transport/look';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';

@@ -1,9 +1,9 @@
 /** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
-import { confirm } from '../../nodes/MediaGeneration/callback/confirm';
-import type { Posted } from '../../nodes/MediaGeneration/callback/webhook';
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { confirm } from '../../nodes/MediaGeneration/trigger/confirm';
+import type { Posted } from '../../nodes/MediaGeneration/trigger/webhook';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { now, pause } from '../../nodes/MediaGeneration/base/clock';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';
 

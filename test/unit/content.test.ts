@@ -1,6 +1,6 @@
 /** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
-import { problemWith } from '../../nodes/MediaGeneration/delivery/mimeType';
-import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
+import { problemWith } from '../../nodes/MediaGeneration/files/mimeType';
+import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 import { host, type Asked } from './scriptedHost';
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');

@@ -1,7 +1,7 @@
 /** What each answer to a creation means for payment, in which words, and whether it may be sent again. */
-import { readCreation } from '../../nodes/MediaGeneration/create/creation';
-import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/service/account';
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { readCreation } from '../../nodes/MediaGeneration/task/creation';
+import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/transport/account';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, noAnswer } from '../support/replies';
 
 const read = (reply: Reply) => readCreation(reply);

@@ -7,7 +7,7 @@ import type {
 	IExecuteFunctions,
 	IHttpRequestOptions,
 } from 'n8n-workflow';
-import { deliverReceived } from '../../nodes/MediaGeneration/callback/deliverReceived';
+import { deliverReceived } from '../../nodes/MediaGeneration/trigger/deliverReceived';
 
 const FILE = 'https://files.example/a.png';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');

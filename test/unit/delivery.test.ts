@@ -2,13 +2,13 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
-import { Delivery } from '../../nodes/MediaGeneration/delivery/item';
-import { soundFactsOf } from '../../nodes/MediaGeneration/media/scan';
-import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
-import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
-import type { TaskOutput } from '../../nodes/MediaGeneration/service/outputs';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import type { Done } from '../../nodes/MediaGeneration/service/verdict';
+import { Delivery } from '../../nodes/MediaGeneration/files/item';
+import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
+import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
+import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
+import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
+import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { FILES as settings } from './itemSettings';
 
@@ -230,7 +230,7 @@ describe('memory', () => {
 		// Another process, as far as what was learned of the store goes.
 		jest.resetModules();
 		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
-			'../../nodes/MediaGeneration/delivery/item',
+			'../../nodes/MediaGeneration/files/item',
 		);
 		const made = world({
 			...(id === undefined ? {} : { id }),

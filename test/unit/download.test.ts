@@ -1,7 +1,7 @@
 /** One file over as many requests as it takes: whole or not at all, in bounded time, and nothing left open. */
 import fc from 'fast-check';
-import { Tries } from '../../nodes/MediaGeneration/delivery/tries';
-import { Download } from '../../nodes/MediaGeneration/delivery/download';
+import { Tries } from '../../nodes/MediaGeneration/files/tries';
+import { Download } from '../../nodes/MediaGeneration/files/download';
 import { digest, FILE, honest, host, partial, rangeStart, type Served } from './scriptedHost';
 
 const hosts: Array<ReturnType<typeof host>> = [];

@@ -1,8 +1,8 @@
 /** Which paths "Task: Create" may post to: those under the Base URL, and nothing that could lead elsewhere. */
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
-import { endpointPath } from '../../nodes/MediaGeneration/operations/task';
-import '../../nodes/MediaGeneration/service/baseUrl';
+import { endpointPath } from '../../nodes/MediaGeneration/actions/task';
+import '../../nodes/MediaGeneration/transport/baseUrl';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
 
 function refusalOf(given: string): Failure {

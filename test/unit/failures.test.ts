@@ -5,8 +5,8 @@ import {
 	quote,
 	type Failure,
 } from '../../nodes/MediaGeneration/base/failures';
-import { parseTask, type Task } from '../../nodes/MediaGeneration/service/task';
-import * as failures from '../../nodes/MediaGeneration/service/taskFailures';
+import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
+import * as failures from '../../nodes/MediaGeneration/transport/taskFailures';
 
 function task(fields: object): Task {
 	const found = parseTask({ id: 't', status: 'doing', ...fields });

@@ -3,7 +3,7 @@ import {
 	partOf,
 	refuseEncoding,
 	strongValidator,
-} from '../../nodes/MediaGeneration/delivery/fileAnswer';
+} from '../../nodes/MediaGeneration/files/fileAnswer';
 
 type Headers = Record<string, unknown>;
 const DATED: Headers = {

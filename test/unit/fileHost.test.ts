@@ -1,12 +1,12 @@
 /** The door to file hosts: where it goes, where it does not, and that it closes what it opens. */
 import { Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { N8nContext } from '../../nodes/MediaGeneration/service/client';
+import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import {
 	addressProblem,
 	fileOpener,
 	redirectTarget,
-} from '../../nodes/MediaGeneration/service/fileHost';
+} from '../../nodes/MediaGeneration/transport/fileHost';
 
 const BASE_URL = 'https://api.example';
 const FILE_URL = 'https://files.example/a';

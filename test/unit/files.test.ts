@@ -1,6 +1,6 @@
 /** Names of files: whatever a text is made of, it becomes one that every file system takes. */
 import fc from 'fast-check';
-import { stemOf } from '../../nodes/MediaGeneration/delivery/files';
+import { stemOf } from '../../nodes/MediaGeneration/files/files';
 import { anyCodePoint } from './codePoint';
 
 test.each<[string, string | undefined]>([

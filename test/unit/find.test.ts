@@ -1,7 +1,7 @@
 /** A creation whose answer never came is found again in the service's list of tasks, and no other task is taken for it. */
-import { Creations, withCandidates, type Search } from '../../nodes/MediaGeneration/create/find';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import { Creations, withCandidates, type Search } from '../../nodes/MediaGeneration/task/find';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

@@ -5,14 +5,14 @@ import type {
 	IWebhookFunctions,
 	NodeExecutionHint,
 } from 'n8n-workflow';
-import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/callback/receiveUrl';
+import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import {
 	noteExecution,
 	noteWaking,
 	outcomesIn,
 	showHint,
 	type RunOutcome,
-} from '../../nodes/MediaGeneration/delivery/hint';
+} from '../../nodes/MediaGeneration/files/hint';
 
 /** An execution with n8n's own limits: longer values are cut off, and more than ten keys are not kept. */
 function execution() {

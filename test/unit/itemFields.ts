@@ -1,6 +1,6 @@
 /** The fields of an item, as a workflow has them. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { ItemFields } from '../../nodes/MediaGeneration/operations/fields';
+import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
 
 /** n8n gives a field's fallback where the workflow has none, and throws where there is no fallback either. */

@@ -3,7 +3,7 @@ import {
 	readItemSettings,
 	readRunSettings,
 	type ItemSettings,
-} from '../../nodes/MediaGeneration/operations/waiting';
+} from '../../nodes/MediaGeneration/actions/waiting';
 import { fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** What an item's settings are where a test is not about them. */
-import type { Assembly } from '../../nodes/MediaGeneration/delivery/assembly';
-import type { FileSettings } from '../../nodes/MediaGeneration/operations/waiting';
+import type { Assembly } from '../../nodes/MediaGeneration/files/assembly';
+import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 
 export const FILES: FileSettings = {
 	download: true,

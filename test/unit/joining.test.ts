@@ -6,18 +6,18 @@ import {
 	type AssemblyInput,
 	type DonePart,
 	failureOfWhole,
-} from '../../nodes/MediaGeneration/delivery/assembly';
+} from '../../nodes/MediaGeneration/files/assembly';
 import {
 	readStoredText,
 	reserveMemory,
 	storeChunks,
-} from '../../nodes/MediaGeneration/delivery/binary';
-import type { DeliveredOutput } from '../../nodes/MediaGeneration/delivery/files';
-import type { Delivered, Delivery } from '../../nodes/MediaGeneration/delivery/item';
+} from '../../nodes/MediaGeneration/files/binary';
+import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
+import type { Delivered, Delivery } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
-import type { LongText } from '../../nodes/MediaGeneration/operations/longText';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
-import type { Done } from '../../nodes/MediaGeneration/service/verdict';
+import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
+import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';
 import { binaryStore } from './binaryStore';

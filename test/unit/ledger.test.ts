@@ -1,13 +1,13 @@
 /** What a try finds of earlier ones: by the item in one execution, by the request in another, by the call as a tool of an agent. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { LedgerStore } from '../../nodes/MediaGeneration/create/entries';
+import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
 import {
 	requestHash,
 	Ledger,
 	type NodeRun,
 	type Slot,
-} from '../../nodes/MediaGeneration/create/ledger';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
+} from '../../nodes/MediaGeneration/task/ledger';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
 import { runOf } from '../../nodes/MediaGeneration/run/prepare';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 

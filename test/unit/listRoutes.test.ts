@@ -1,5 +1,5 @@
 /** Which routes are asked for a list, page by page, and what is read of their answers (docs/service.md, "More routes"). */
-import { lists, pageIn, type ListRoute } from '../../nodes/MediaGeneration/operations/lists';
+import { lists, pageIn, type ListRoute } from '../../nodes/MediaGeneration/actions/lists';
 
 const [v3, v2, v1] = lists.searchVoices.routes as [ListRoute, ListRoute, ListRoute];
 const [speechModels] = lists.searchSpeechModels.routes as [ListRoute];

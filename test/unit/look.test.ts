@@ -1,10 +1,10 @@
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import {
 	lookAtTask,
 	lookOnRoute,
 	readLook,
 	type Look,
-} from '../../nodes/MediaGeneration/service/look';
+} from '../../nodes/MediaGeneration/transport/look';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;

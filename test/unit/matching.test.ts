@@ -5,9 +5,9 @@ import {
 	resemblance,
 	type Listing,
 	type Sought,
-} from '../../nodes/MediaGeneration/create/matching';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import type { ListedTask } from '../../nodes/MediaGeneration/service/taskList';
+} from '../../nodes/MediaGeneration/task/matching';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { ListedTask } from '../../nodes/MediaGeneration/transport/taskList';
 
 const START = 1_700_000_000_000;
 const typeOf = (kind: string) => (kind === '/v1m/task' ? 'music_generation' : undefined);

@@ -2,9 +2,9 @@ import {
 	fileTypeOf,
 	typeBySignature,
 	leadingText,
-} from '../../nodes/MediaGeneration/delivery/mimeType';
-import type { FileType } from '../../nodes/MediaGeneration/media/kinds';
-import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
+} from '../../nodes/MediaGeneration/files/mimeType';
+import type { FileType } from '../../nodes/MediaGeneration/audio/kinds';
+import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 const URL_BARE = 'https://files.example/x';

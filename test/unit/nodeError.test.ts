@@ -5,8 +5,8 @@ import {
 	failureItem,
 	nodeError,
 	plainFailureItem,
-} from '../../nodes/MediaGeneration/delivery/failure';
-import { showHint } from '../../nodes/MediaGeneration/delivery/hint';
+} from '../../nodes/MediaGeneration/files/failure';
+import { showHint } from '../../nodes/MediaGeneration/files/hint';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;

@@ -3,9 +3,9 @@ import {
 	readNotes,
 	writeNotes,
 	type Notes,
-} from '../../nodes/MediaGeneration/sleep/notes';
+} from '../../nodes/MediaGeneration/suspend/notes';
 import { now } from '../../nodes/MediaGeneration/base/clock';
-import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import type { Watch } from '../../nodes/MediaGeneration/task/poll';
 import { ASSEMBLY, FILES } from './itemSettings';
 
 const WATCH: Watch = {

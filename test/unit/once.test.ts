@@ -6,7 +6,7 @@ import {
 	savedEvents,
 	type Memory,
 	type OnceEvent,
-} from '../../nodes/MediaGeneration/callback/once';
+} from '../../nodes/MediaGeneration/trigger/once';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { onMachine } from '../model/machine';
 import { WebhookResponse } from '../support/webhookResponse';

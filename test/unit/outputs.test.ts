@@ -1,7 +1,7 @@
 /** Which addresses of a finished task are its files, in which order, and of which kind. */
-import { addressesIn } from '../../nodes/MediaGeneration/service/verdict';
-import { outputsOf } from '../../nodes/MediaGeneration/service/outputs';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { addressesIn } from '../../nodes/MediaGeneration/transport/verdict';
+import { outputsOf } from '../../nodes/MediaGeneration/transport/outputs';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 
 const F = 'https://files.example';
 

@@ -1,9 +1,9 @@
 /** "From List": what the editor gets to show page by page, and what it says where there is no list. */
 import type { IHttpRequestOptions, ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
-import type { ListName } from '../../nodes/MediaGeneration/operations/operation';
+import type { ListName } from '../../nodes/MediaGeneration/actions/operation';
 import { onMachine } from '../model/machine';
-import '../../nodes/MediaGeneration/run/lists';
+import '../../nodes/MediaGeneration/methods/listSearch';
 import type { Answer } from '../model/node';
 
 interface Given {

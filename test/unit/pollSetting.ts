@@ -1,13 +1,13 @@
 /** The waiting loop on a virtual clock, and what a look can find. */
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
-import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import type { Look } from '../../nodes/MediaGeneration/transport/look';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import {
 	PollLoop,
 	type PollDeps,
 	type Waited,
 	type Watch,
-} from '../../nodes/MediaGeneration/wait/poll';
+} from '../../nodes/MediaGeneration/task/poll';
 import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 export const URL_OF_FILE = 'https://files.example/a.mp3';

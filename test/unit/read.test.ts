@@ -1,6 +1,6 @@
 import { maskSecret } from '../../nodes/MediaGeneration/base/keys';
-import { maskSecrets } from '../../nodes/MediaGeneration/operations/account';
-import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/operations/fields';
+import { maskSecrets } from '../../nodes/MediaGeneration/actions/account';
+import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/actions/fields';
 
 describe('deepMerge', () => {
 	test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([

@@ -5,9 +5,9 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { receive } from '../../nodes/MediaGeneration/callback/receive';
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/callback/receiveUrl';
-import type { TriggerSettings } from '../../nodes/MediaGeneration/operations/trigger';
+import { receive } from '../../nodes/MediaGeneration/trigger/receive';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
+import type { TriggerSettings } from '../../nodes/MediaGeneration/actions/trigger';
 import { onMachine } from '../model/machine';
 import { WebhookResponse } from '../support/webhookResponse';
 

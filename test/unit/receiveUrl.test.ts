@@ -1,13 +1,13 @@
 import {
 	callbackUrlProblem,
 	prepareReceiveUrl,
-} from '../../nodes/MediaGeneration/callback/receiveUrl';
+} from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import {
 	checkSignature,
 	SIGNED_FOR_MS,
 	type Arrival,
-} from '../../nodes/MediaGeneration/callback/signature';
+} from '../../nodes/MediaGeneration/trigger/signature';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const CREDENTIALS = {

@@ -1,5 +1,5 @@
 /** A refusal names the fields of the request as the editor shows them, and says what splits a long text. */
-import { adviceOn } from '../../nodes/MediaGeneration/operations/refusal';
+import { adviceOn } from '../../nodes/MediaGeneration/actions/refusal';
 
 const OFF = { kind: 'off' } as const;
 const request = (kind: string, text = 'Hello') => ({ kind, path: '/', body: { text } });

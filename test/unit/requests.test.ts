@@ -1,8 +1,8 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
 import { atOnce } from '../../nodes/MediaGeneration/base/clock';
-import { operationOf } from '../../nodes/MediaGeneration/operations';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/operations/longText';
+import { operationOf } from '../../nodes/MediaGeneration/actions';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;

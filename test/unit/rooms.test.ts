@@ -11,18 +11,19 @@ const ROOT = join(__dirname, '../../nodes/MediaGeneration');
 /** From the top. Folders on one floor do not know each other. */
 const FLOORS = [
 	['node'],
+	['methods'],
 	['run'],
-	['sleep'],
-	['callback'],
-	['delivery'],
-	['create', 'wait'],
-	['operations'],
-	['service'],
-	['media'],
+	['suspend'],
+	['trigger'],
+	['files'],
+	['task'],
+	['actions'],
+	['transport'],
+	['audio', 'n8n'],
 	['base'],
 ];
 /** Any other file that sends something needs a good reason, and an entry here. */
-const DOORS = ['service/client.ts', 'service/fileHost.ts'];
+const DOORS = ['transport/client.ts', 'transport/fileHost.ts'];
 
 interface Source {
 	/** Relative to the node's folder, with slashes. */
@@ -100,5 +101,5 @@ test('the network has one door for the service and one for files', () => {
 
 test("n8n's log is written to in one place, which cleans what is written", () => {
 	const logging = sources.filter(({ text }) => /\blogger\??\.\w/.test(text));
-	expect(logging.map(({ file }) => file)).toEqual(['base/clean.ts']);
+	expect(logging.map(({ file }) => file)).toEqual(['n8n/clean.ts']);
 });

@@ -5,7 +5,7 @@ import {
 	predict,
 	type Known,
 	type ProgressSample,
-} from '../../nodes/MediaGeneration/wait/schedule';
+} from '../../nodes/MediaGeneration/task/schedule';
 
 const S = 1_000;
 const MIN = 60 * S;

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import type { FailedDownload } from '../../nodes/MediaGeneration/delivery/fileAnswer';
-import { Tries } from '../../nodes/MediaGeneration/delivery/tries';
-import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/delivery/download';
-import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/service/fileHost';
-import type { OutputKind } from '../../nodes/MediaGeneration/service/outputs';
+import type { FailedDownload } from '../../nodes/MediaGeneration/files/fileAnswer';
+import { Tries } from '../../nodes/MediaGeneration/files/tries';
+import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
+import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
+import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 import { VirtualClock } from '../support/virtualClock';
 
 export const FILE = Buffer.concat([

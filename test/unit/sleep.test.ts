@@ -1,11 +1,11 @@
 /** What this n8n knows of a sleeping execution, and when it wakes it: on a virtual clock, with a service and an n8n in a few lines. */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { realClock } from '../../nodes/MediaGeneration/base/clock';
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
-import { verdictNow } from '../../nodes/MediaGeneration/service/verdict';
-import { resumptions } from '../../nodes/MediaGeneration/sleep/resumptions';
-import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
-import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { verdictNow } from '../../nodes/MediaGeneration/transport/verdict';
+import { resumptions } from '../../nodes/MediaGeneration/suspend/resumptions';
+import { sleepOf, type Over, type Sleep } from '../../nodes/MediaGeneration/suspend/watch';
+import type { Watch } from '../../nodes/MediaGeneration/task/poll';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

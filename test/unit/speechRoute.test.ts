@@ -1,8 +1,8 @@
 /** Which of its two routes speech by voice ID takes, and whose answer counts (docs/service.md, "Two speech routes"). */
-import { sendByRoute } from '../../nodes/MediaGeneration/create/speechRoute';
-import type { CreationRequest } from '../../nodes/MediaGeneration/operations/operation';
-import { Account, type SpeechRoute } from '../../nodes/MediaGeneration/service/account';
-import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/service/client';
+import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import { Account, type SpeechRoute } from '../../nodes/MediaGeneration/transport/account';
+import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, noAnswer } from '../support/replies';
 
 const CREATED = answer(200, { success: true, task_id: 't1' });

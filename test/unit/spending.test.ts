@@ -1,15 +1,15 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
-import type { LedgerStore } from '../../nodes/MediaGeneration/create/entries';
-import type { NodeRun } from '../../nodes/MediaGeneration/create/ledger';
-import type { Submitted } from '../../nodes/MediaGeneration/create/submit';
+import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
+import type { NodeRun } from '../../nodes/MediaGeneration/task/ledger';
+import type { Submitted } from '../../nodes/MediaGeneration/task/submit';
 import {
 	Spending,
 	type SpendingDeps,
 	type EndTurn,
-} from '../../nodes/MediaGeneration/run/spending';
-import type { Reply } from '../../nodes/MediaGeneration/service/client';
+} from '../../nodes/MediaGeneration/task/spending';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
-import { costIn, parseTask } from '../../nodes/MediaGeneration/service/task';
+import { costIn, parseTask } from '../../nodes/MediaGeneration/transport/task';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

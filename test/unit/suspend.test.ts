@@ -2,15 +2,15 @@
 import { runInNewContext } from 'node:vm';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { now } from '../../nodes/MediaGeneration/base/clock';
-import { parseTask } from '../../nodes/MediaGeneration/service/task';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import {
 	CONTEXT_FIELD,
 	readNotes,
 	waitingTooltip,
 	type OpenTask,
-} from '../../nodes/MediaGeneration/sleep/notes';
-import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/sleep/suspend';
-import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
+} from '../../nodes/MediaGeneration/suspend/notes';
+import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
+import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/suspend/watch';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { noAnswer, scriptedClient } from '../support/replies';
 

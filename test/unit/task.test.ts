@@ -8,7 +8,7 @@ import {
 	taskIdIn,
 	taskIdOf,
 	withoutEmptyError,
-} from '../../nodes/MediaGeneration/service/task';
+} from '../../nodes/MediaGeneration/transport/task';
 
 describe('parseTask', () => {
 	test('the shape that docs/service.md states', () => {

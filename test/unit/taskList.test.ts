@@ -1,6 +1,6 @@
 /** Task: Get Many: whatever a service's list of tasks looks like, and that it may have none. */
 import type { IDataObject } from 'n8n-workflow';
-import { timeOf } from '../../nodes/MediaGeneration/service/taskList';
+import { timeOf } from '../../nodes/MediaGeneration/transport/taskList';
 import { goOn, runNode, type Answer, type Given } from '../model/node';
 
 const getAll = { resource: 'task', operation: 'getAll', returnAll: false, limit: 50, options: {} };

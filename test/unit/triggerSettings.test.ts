@@ -3,7 +3,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 import {
 	readTriggerFileSettings,
 	readTriggerSettings,
-} from '../../nodes/MediaGeneration/operations/trigger';
+} from '../../nodes/MediaGeneration/actions/trigger';
 import { fieldsWith } from './itemFields';
 
 type Fields = Record<string, unknown>;

@@ -1,7 +1,11 @@
-/** When an answer about a task counts. The table of the policies is in service/until.ts. */
+/** When an answer about a task counts. The table of the policies is in transport/until.ts. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
-import type { Look } from '../../nodes/MediaGeneration/service/look';
-import { LOOK_POLICIES, untilClear, type Looking } from '../../nodes/MediaGeneration/service/until';
+import type { Look } from '../../nodes/MediaGeneration/transport/look';
+import {
+	LOOK_POLICIES,
+	untilClear,
+	type Looking,
+} from '../../nodes/MediaGeneration/transport/until';
 import { busy, done, missing, running, task } from './pollSetting';
 import { VirtualClock } from '../support/virtualClock';
 

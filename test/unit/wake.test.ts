@@ -7,12 +7,12 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { createClient } from '../../nodes/MediaGeneration/service/client';
+import { createClient } from '../../nodes/MediaGeneration/transport/client';
 import { pause } from '../../nodes/MediaGeneration/base/clock';
-import { wake } from '../../nodes/MediaGeneration/sleep/wake';
-import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/sleep/notes';
-import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/sleep/watch';
-import type { Watch } from '../../nodes/MediaGeneration/wait/poll';
+import { wake } from '../../nodes/MediaGeneration/suspend/wake';
+import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/suspend/notes';
+import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/suspend/watch';
+import type { Watch } from '../../nodes/MediaGeneration/task/poll';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { WebhookResponse } from '../support/webhookResponse';

@@ -1,12 +1,12 @@
 /** Says in the editor and the log what the items of a run do not: what is paid again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { failureIn } from '../delivery/failure';
-import type { DeliveredOutput } from '../delivery/files';
-import { showEqualNames, showHint, shownOutputs } from '../delivery/hint';
-import { typeByExtension } from '../media/kinds';
-import { isLongUnsplit, LONG_TEXT } from '../operations/refusal';
-import type { SpeechRoute } from '../service/account';
-import { logOf } from '../base/clean';
+import { failureIn } from '../files/failure';
+import type { DeliveredOutput } from '../files/files';
+import { showEqualNames, showHint, shownOutputs } from '../files/hint';
+import { typeByExtension } from '../audio/kinds';
+import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
+import type { SpeechRoute } from '../transport/account';
+import { logOf } from '../n8n/clean';
 import { quote } from '../base/failures';
 import { asText } from '../base/json';
 import type { Item, ItemEnd } from './item';

@@ -1,29 +1,29 @@
 /** Runs the action node once, from its fields to one output: plan, check, create, wait, deliver, conclude. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { Ledger } from '../create/ledger';
-import { nodeError } from '../delivery/failure';
-import { Delivery } from '../delivery/item';
-import { operationOf } from '../operations';
-import { ItemFields } from '../operations/fields';
-import type { Operation, Job } from '../operations/operation';
-import { refusedQuestion } from '../operations/refusal';
-import { cleanerOf, cleanly } from '../base/clean';
-import type { SpeechRoute } from '../service/account';
-import type { ServiceClient } from '../service/client';
+import { Ledger } from '../task/ledger';
+import { nodeError } from '../files/failure';
+import { Delivery } from '../files/item';
+import { operationOf } from '../actions';
+import { ItemFields } from '../actions/fields';
+import type { Operation, Job } from '../actions/operation';
+import { refusedQuestion } from '../actions/refusal';
+import { cleanerOf, cleanly } from '../n8n/clean';
+import type { SpeechRoute } from '../transport/account';
+import type { ServiceClient } from '../transport/client';
 import { inPieces, realClock } from '../base/clock';
 import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
-import type { Waking } from '../sleep/checks';
-import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../sleep/suspend';
+import type { Waking } from '../suspend/checks';
+import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
 import { hintAtFiles, hintAtItems, hintAtSpeechRoute, warnOfSubworkflow } from './hints';
 import { readInputFiles } from './inputFiles';
 import { brokenEnd, failedEnd, type ItemEnd, type RunDeps } from './item';
 import { runItems } from './items';
 import { joinItems } from './joinItems';
 import { failedItem, includedInput, Report } from './output';
-import { PaidTasks } from './paidTasks';
+import { PaidTasks } from '../n8n/paidTasks';
 import { planItems, runSettings, type Planned } from './plan';
 import * as prepare from './prepare';
-import { Spending, type SpendingDeps } from './spending';
+import { Spending, type SpendingDeps } from '../task/spending';
 
 export async function runOperation(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const items = context.getInputData().map((_, index) => new ItemFields(context, index));

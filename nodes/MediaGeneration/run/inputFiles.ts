@@ -4,9 +4,9 @@
  */
 import { createHash } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { readStored } from '../delivery/binary';
-import type { InputFile } from '../operations/fields';
-import type { FormFile } from '../service/body';
+import { readStored } from '../files/binary';
+import type { InputFile } from '../actions/fields';
+import type { FormFile } from '../transport/body';
 import { attemptLater, FailureError, invalid, messageOf } from '../base/failures';
 import { failedEnd } from './item';
 import type { Planned } from './plan';

@@ -1,18 +1,18 @@
 /** Follows one input item: what it needs, what becomes of each of its tasks, and its end, which it carries from then on. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import type { Created } from '../create/creation';
-import type { Asked, Earlier, Ledger, Slot } from '../create/ledger';
-import type { SubmitDeps } from '../create/submit';
-import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../delivery/assembly';
-import { fieldsOf, type Delivered, type Delivery, type Whole } from '../delivery/item';
-import type { ItemSettings } from '../operations/waiting';
+import type { Created } from '../task/creation';
+import type { Asked, Earlier, Ledger, Slot } from '../task/ledger';
+import type { SubmitDeps } from '../task/submit';
+import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../files/assembly';
+import { fieldsOf, type Delivered, type Delivery, type Whole } from '../files/item';
+import type { ItemSettings } from '../actions/waiting';
 import { type Failure } from '../base/failures';
-import { broken } from '../service/taskFailures';
-import type { Done, Failed } from '../service/verdict';
-import type { OpenTask } from '../sleep/notes';
-import type { Watch } from '../wait/poll';
-import type { PaidTasks } from './paidTasks';
-import type { Spending } from './spending';
+import { broken } from '../transport/taskFailures';
+import type { Done, Failed } from '../transport/verdict';
+import type { OpenTask } from '../suspend/notes';
+import type { Watch } from '../task/poll';
+import type { PaidTasks } from '../n8n/paidTasks';
+import type { Spending } from '../task/spending';
 
 export interface RunDeps extends Omit<SubmitDeps, 'over'> {
 	context: IExecuteFunctions;

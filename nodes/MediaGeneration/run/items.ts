@@ -1,7 +1,7 @@
 /** Runs all items at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
 import { Limiter } from '../base/limiter';
-import type { OpenTask } from '../sleep/notes';
-import { verdictNow } from '../service/verdict';
+import type { OpenTask } from '../suspend/notes';
+import { verdictNow } from '../transport/verdict';
 import { conclude, type Item, type ItemEnd, type RunDeps, type PartEnd } from './item';
 import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
 

@@ -1,12 +1,12 @@
 /** `audio: join` makes one file for each group out of the audio of all input items. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { inFields } from '../delivery/files';
-import { shownOutputs, showEqualNames } from '../delivery/hint';
-import { joinSources, type SoundSource } from '../delivery/joining';
-import { extensionIn, typeByMimeType } from '../media/kinds';
-import type { ItemFields } from '../operations/fields';
-import { readPause } from '../operations/longText';
-import { readMaxFileBytes } from '../operations/waiting';
+import { inFields } from '../files/files';
+import { shownOutputs, showEqualNames } from '../files/hint';
+import { joinSources, type SoundSource } from '../files/joining';
+import { extensionIn, typeByMimeType } from '../audio/kinds';
+import type { ItemFields } from '../actions/fields';
+import { readPause } from '../actions/longText';
+import { readMaxFileBytes } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
 import { attempt, attemptLater, invalid, type Failure } from '../base/failures';
 import { failedItem } from './output';

@@ -1,14 +1,14 @@
 /** Makes the one output of a run from the ends of its items, and says what tasks it leaves. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
-import type { Ledger } from '../create/ledger';
-import { failureItem, nodeError, wordsFor, type LeftOver } from '../delivery/failure';
-import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../delivery/hint';
-import { carryInput } from '../delivery/item';
-import type { ItemFields } from '../operations/fields';
-import { logOf } from '../base/clean';
+import type { Ledger } from '../task/ledger';
+import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
+import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../files/hint';
+import { carryInput } from '../files/item';
+import type { ItemFields } from '../actions/fields';
+import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/failures';
 import type { FailedEnd, ItemEnd } from './item';
-import type { Spending } from './spending';
+import type { Spending } from '../task/spending';
 
 type MaybeEnded = ItemEnd | { kind: 'draft' | 'item' };
 

@@ -1,14 +1,14 @@
 /** Follows one task that an item needs to its end. */
-import { endpointOf } from '../create/entries';
-import { deliverPart } from '../delivery/assembly';
-import { waitingRules } from '../operations/waiting';
+import { endpointOf } from '../task/entries';
+import { deliverPart } from '../files/assembly';
+import { waitingRules } from '../actions/waiting';
 import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { broken, FAILED_EARLIER } from '../service/taskFailures';
+import { broken, FAILED_EARLIER } from '../transport/taskFailures';
 import { Limiter } from '../base/limiter';
-import { lookAtTask } from '../service/look';
-import { addressesIn } from '../service/verdict';
-import { PollLoop, type Watch } from '../wait/poll';
+import { lookAtTask } from '../transport/look';
+import { addressesIn } from '../transport/verdict';
+import { PollLoop, type Watch } from '../task/poll';
 import { goesOnAfter } from './item';
 import type { Item, RunDeps, Part, PartEnd } from './item';
 import { countEarlier, asFailed, taskOf, type KnownTask } from './taskOf';

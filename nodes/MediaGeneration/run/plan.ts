@@ -1,10 +1,10 @@
 /** Reads and checks every item before anything is sent. */
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Assembly } from '../delivery/assembly';
-import { failureIn, type FailedJson } from '../delivery/failure';
-import { checkedTaskId, type InputFile, type ItemFields } from '../operations/fields';
-import type { CreationRequest, Operation } from '../operations/operation';
-import { textsOf } from '../operations/longText';
+import type { Assembly } from '../files/assembly';
+import { failureIn, type FailedJson } from '../files/failure';
+import { checkedTaskId, type InputFile, type ItemFields } from '../actions/fields';
+import type { CreationRequest, Operation } from '../actions/operation';
+import { textsOf } from '../actions/longText';
 import {
 	joinNeedsFiles,
 	readItemSettings,
@@ -12,12 +12,12 @@ import {
 	type ItemSettings,
 	type FileSettings,
 	type RunSettings,
-} from '../operations/waiting';
+} from '../actions/waiting';
 import type { Work } from '../base/clock';
 import { asFailure, attempt, invalid, type Failure, type Outcome } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import { parseTask } from '../service/task';
-import { FAILED_EARLIER } from '../service/taskFailures';
+import { parseTask } from '../transport/task';
+import { FAILED_EARLIER } from '../transport/taskFailures';
 import { failedEnd, type ItemEnd } from './item';
 
 export interface Draft {

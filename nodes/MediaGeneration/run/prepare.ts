@@ -1,14 +1,14 @@
 /** Makes items that are ready to run from the credential and the drafts, and refuses what can be refused before anything is created. */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { prepareReceiveUrl, warnOfCallbackUrls } from '../callback/receiveUrl';
-import { requestHash, type AgentCall, type Ledger, type NodeRun } from '../create/ledger';
-import { isToolRun } from '../operations/fields';
-import { requestsFor } from '../operations/longText';
-import type { CreationRequest } from '../operations/operation';
-import type { ItemSettings } from '../operations/waiting';
+import { prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
+import { requestHash, type AgentCall, type Ledger, type NodeRun } from '../task/ledger';
+import { isToolRun } from '../actions/fields';
+import { requestsFor } from '../actions/longText';
+import type { CreationRequest } from '../actions/operation';
+import type { ItemSettings } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
-import { createClient, type ServiceClient } from '../service/client';
+import { createClient, type ServiceClient } from '../transport/client';
 import { inPieces, type Work } from '../base/clock';
 import {
 	attempt,
@@ -19,8 +19,8 @@ import {
 	valueOf,
 	type Attempt,
 } from '../base/failures';
-import { BALANCE_TIMEOUT_MS, readBalance } from '../service/reading';
-import { checkSuspension, type Waking } from '../sleep/checks';
+import { BALANCE_TIMEOUT_MS, readBalance } from '../transport/reading';
+import { checkSuspension, type Waking } from '../suspend/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
 

@@ -1,13 +1,13 @@
 /** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
-import type { Created } from '../create/creation';
-import { Creations, withCandidates, type Unfound } from '../create/find';
-import { createTask, type Submitted } from '../create/submit';
-import { adviceOn } from '../operations/refusal';
-import { logOf, quietly } from '../base/clean';
+import type { Created } from '../task/creation';
+import { Creations, withCandidates, type Unfound } from '../task/find';
+import { createTask, type Submitted } from '../task/submit';
+import { adviceOn } from '../actions/refusal';
+import { logOf, quietly } from '../n8n/clean';
 import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { broken } from '../service/taskFailures';
-import type { Failed } from '../service/verdict';
+import { broken } from '../transport/taskFailures';
+import type { Failed } from '../transport/verdict';
 import type { CreatedPart, Item, RunDeps } from './item';
 
 export interface KnownTask {

@@ -1,10 +1,10 @@
 /** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
 import fc from 'fast-check';
-import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/delivery/mimeType';
-import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/media/captions';
-import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/media/join';
-import { SoundScanner } from '../../../nodes/MediaGeneration/media/scan';
-import type { SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
+import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/files/mimeType';
+import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/audio/captions';
+import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/audio/join';
+import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';
+import type { SoundFacts } from '../../../nodes/MediaGeneration/audio/sound';
 import { inPieces } from '../../../nodes/MediaGeneration/base/clock';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneWav } from '../../service/media/tone';

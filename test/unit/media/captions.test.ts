@@ -1,11 +1,11 @@
 /** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
 import fc from 'fast-check';
-import * as captions from '../../../nodes/MediaGeneration/media/captions';
+import * as captions from '../../../nodes/MediaGeneration/audio/captions';
 import {
 	parseSrt as readSrt,
 	type Spoken,
 	writeCue,
-} from '../../../nodes/MediaGeneration/media/srt';
+} from '../../../nodes/MediaGeneration/audio/srt';
 import { atOnce as done, type Work } from '../../../nodes/MediaGeneration/base/clock';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });

@@ -6,9 +6,9 @@ import {
 	joinedChunks,
 	type JoinPlan,
 	planJoin,
-} from '../../../nodes/MediaGeneration/media/join';
-import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
-import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/media/sound';
+} from '../../../nodes/MediaGeneration/audio/join';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
+import type { Mp3Facts, SoundFacts } from '../../../nodes/MediaGeneration/audio/sound';
 import { encodeMp3, loadMp3Encoder, type Mp3Options, toneMp3 } from '../../service/media/mp3';
 import { toneHz, toneSeconds, toneWav } from '../../service/media/tone';
 import { decodeMp3, toneAt } from './listen';

@@ -1,9 +1,9 @@
 /** MP3 files as they come: their frames counted, everything else left out, what is broken refused in words. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHeader } from '../../../nodes/MediaGeneration/media/mp3';
-import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
-import type { Mp3Facts } from '../../../nodes/MediaGeneration/media/sound';
+import { readHeader } from '../../../nodes/MediaGeneration/audio/mp3';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
+import type { Mp3Facts } from '../../../nodes/MediaGeneration/audio/sound';
 import { id3v1, id3v2 } from '../../service/media/id3';
 import { encodeMp3, loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneSamples } from '../../service/media/tone';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
 import { atOnce } from '../../../nodes/MediaGeneration/base/clock';
-import * as split from '../../../nodes/MediaGeneration/media/split';
+import * as split from '../../../nodes/MediaGeneration/audio/split';
 
 const { firstWords, lastWords } = split;
 const splitText = (text: string, maxCharacters: number) =>

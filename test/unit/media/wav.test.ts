@@ -1,6 +1,6 @@
 /** WAV files as programs write them, and as they should not. */
-import { planJoin } from '../../../nodes/MediaGeneration/media/join';
-import { soundFactsOf } from '../../../nodes/MediaGeneration/media/scan';
+import { planJoin } from '../../../nodes/MediaGeneration/audio/join';
+import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
 
 interface Shape {
 	id?: string;

@@ -1,0 +1,64 @@
+/** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
+import { FailureError } from '../base/failures';
+import { isObject, type JsonObject } from '../base/json';
+import { maskKeys, maskSecret } from '../base/keys';
+import { readBody, unreadable } from '../transport/reading';
+import { apiKeysOf, creditsOf } from '../transport/task';
+import type { Resource, Job } from './operation';
+
+/** Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`. */
+const SECRET_NAME =
+	/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
+/** Finds keys by their prefix, and secrets by the names of their fields. A list can be keyed by the keys themselves. */
+export function maskSecrets<T>(value: T): T {
+	return maskKeys(value, (text, name) =>
+		SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase()) ? maskSecret(text) : text,
+	);
+}
+
+/** @param itemsOf undefined where the answer's body has an unexpected shape */
+function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): Job {
+	return {
+		kind: 'reads',
+		async read(from) {
+			const items = itemsOf(await readBody({ ...from, path }));
+			if (items !== undefined) return items;
+			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
+		},
+	};
+}
+
+export const credits: Resource = {
+	value: 'credits',
+	name: 'Credit',
+	operations: [
+		{
+			value: 'get',
+			name: 'Get',
+			action: 'Get credit balance',
+			description: 'Read how many credits the account has left',
+			subtitle: 'Get credits',
+			work: reads('/v1/credits', (body) => {
+				if (!isObject(body)) return undefined;
+				const balance = creditsOf(body);
+				// A balance that arrives wrapped or as a text is put where workflows look for it.
+				return [balance === undefined ? body : { ...body, credits: balance }];
+			}),
+		},
+	],
+};
+
+export const apiKeys: Resource = {
+	value: 'apiKey',
+	name: 'API Key',
+	operations: [
+		{
+			value: 'getAll',
+			name: 'Get Many',
+			action: 'Get many API keys',
+			description: 'List the API keys of the account, with their secrets masked',
+			subtitle: 'Get API keys',
+			work: reads('/v1/api-keys', (body) => apiKeysOf(body)?.map(maskSecrets)),
+		},
+	],
+};

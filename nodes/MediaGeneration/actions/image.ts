@@ -1,0 +1,163 @@
+/** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
+import { asText, type JsonObject } from '../base/json';
+import type { IDataObject } from 'n8n-workflow';
+import { FailureError, invalid } from '../base/failures';
+import { askOptional, unreadable } from '../transport/reading';
+import { creditsOf } from '../transport/task';
+import type { InputFile, ItemFields } from './fields';
+import { bodyTypeField, inputFile, isForm } from './inputFiles';
+import {
+	amount,
+	AS_TOOL,
+	hiddenWhen,
+	locator,
+	notice,
+	openChoice,
+	type Resource,
+	type ReadSource,
+	text,
+} from './operation';
+
+const REFERENCES = 'Reference Images';
+
+/** Reads the names of binary fields of the item. */
+function referencesOf(item: ItemFields): string[] {
+	const { referenceImages: given = '' } = item.options;
+	if (typeof given !== 'string')
+		throw invalid(
+			`The option "${REFERENCES}" is not a text`,
+			'Enter the names of binary fields, separated by commas. Nothing was sent.',
+		);
+	return given
+		.split(',')
+		.map((name) => name.trim())
+		.filter(Boolean);
+}
+
+function referenceFiles(item: ItemFields): InputFile[] {
+	return referencesOf(item).map((inputDataFieldName) =>
+		inputFile(item, { name: 'assets', inputDataFieldName }, REFERENCES),
+	);
+}
+
+/** Refuses a name without a file. Some services refuse fewer names than files, others don't. */
+function checkNames(prompt: string, count: number): void {
+	const numbers = [...prompt.matchAll(/@img(\d+)\b/gi)].map(([, number]) => Number(number));
+	const beyond = numbers.find((number) => number > count);
+	if (beyond === undefined) return;
+	const has = count === 1 ? 'there is 1 reference image' : `there are ${count} reference images`;
+	throw invalid(
+		`The prompt names @img${beyond}, but ${has}`,
+		`Add the binary field of that image to the option "${REFERENCES}", or take the name out of the prompt. Nothing was sent.`,
+	);
+}
+
+/** Reads what a picture is made from beside its prompt, and what its price depends on. */
+function pictureFields(item: ItemFields): JsonObject {
+	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
+	const resolution = item.optionalText('resolution', 'Resolution');
+	const hasAny = aspect_ratio !== undefined || resolution !== undefined;
+	return {
+		model_id: item.optionalText('modelId', 'Model'),
+		generations_count: item.count('generationsCount', 'Number of Images'),
+		...(hasAny && { model_parameters: { aspect_ratio, resolution } }),
+	};
+}
+
+async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
+	const assets = item.count('referenceImageCount', 'Number of Reference Images', 0);
+	const body = { ...pictureFields(item), assets } as IDataObject;
+	const path = '/v1i/task/price';
+	const answer = await askOptional({ ...from, path, body }, 'prices of images');
+	const credits = creditsOf(answer);
+	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
+	return [{ ...answer, credits }];
+}
+
+export const image: Resource = {
+	value: 'image',
+	name: 'Image',
+	fields: [
+		text('Prompt', 'prompt', {
+			typeOptions: { rows: 4 },
+			required: true,
+			placeholder: 'e.g. A lighthouse at dawn, watercolour',
+			description: 'What the image should show',
+			displayOptions: { show: { operation: ['generate'] } },
+		}),
+		locator('Model', 'modelId', {
+			placeholder: 'e.g. image-1',
+			description:
+				'The model to use. With "Service default" the request names none: some services then choose one, others refuse the request.',
+			list: 'searchImageModels',
+		}),
+		notice(
+			'Many services refuse an image without a model. Pick one from the list, or enter its ID.',
+			'modelNotice',
+			{ displayOptions: { show: { modelId: [''] } } },
+		),
+		amount('Number of Images', 'generationsCount', {
+			typeOptions: { minValue: 1 },
+			default: 1,
+			description:
+				'How many images to generate. All of them belong to one task; to get an item for each, use the option Split Files.',
+		}),
+		openChoice('Aspect Ratio', 'aspectRatio', {
+			description: 'Shape of the image. Some models accept none.',
+			options: [
+				{ name: '1:1 (Square)', value: '1:1' },
+				{ name: '16:9 (Landscape)', value: '16:9' },
+				{ name: '9:16 (Portrait)', value: '9:16' },
+			],
+		}),
+		openChoice('Resolution', 'resolution', {
+			description: 'Size of the image. Some models accept none.',
+			options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
+		}),
+		amount('Number of Reference Images', 'referenceImageCount', {
+			typeOptions: { minValue: 0 },
+			description: 'How many reference images the request would have',
+			displayOptions: { show: { operation: ['getPrice'] } },
+		}),
+	],
+	extraFields: '{"model_parameters": {"quality": "high"}}',
+	options: hiddenWhen(AS_TOOL, [
+		text(REFERENCES, 'referenceImages', {
+			placeholder: 'e.g. data, data_1',
+			description:
+				'Names of the binary fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
+		}),
+	]),
+	rareOptions: [bodyTypeField],
+	operations: [
+		{
+			value: 'generate',
+			name: 'Generate',
+			action: 'Generate image',
+			description: 'Generate one or more images from a prompt',
+			subtitle: 'Image',
+			toldApartBy: 'generationsCount',
+			work: {
+				kind: 'creates',
+				files: referenceFiles,
+				request(item) {
+					const body = item.body({
+						prompt: item.requiredText('prompt', 'Prompt'),
+						...pictureFields(item),
+					});
+					if (body.assets === undefined)
+						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
+					const form = isForm(item, item.options.bodyContentType) ? { form: true } : {};
+					return { kind: 'image', path: '/v1i/task/generate-image', ...form, body };
+				},
+			},
+		},
+		{
+			value: 'getPrice',
+			name: 'Get Price',
+			action: 'Get image price',
+			description: 'Ask what an image would cost, without generating it',
+			work: { kind: 'reads', read: getPrice },
+		},
+	],
+};

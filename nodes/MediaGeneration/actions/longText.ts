@@ -1,0 +1,127 @@
+/** Splits texts longer than one request takes: has the fields, reads them, and makes the requests for the parts (docs/media.md). */
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { firstWords, lastWords, splitText } from '../audio/split';
+import type { Work } from '../base/clock';
+import { invalid } from '../base/failures';
+import { fittingNumber, type ItemFields } from './fields';
+import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
+
+export type LongText =
+	| { kind: 'off' }
+	/** Each part is a task, and all of them make one file, with `pauseMs` of silence between two. */
+	| { kind: 'join'; maxCharacters: number; pauseMs: number }
+	| { kind: 'parts'; maxCharacters: number };
+
+const MAX_CHARACTERS = 2_500;
+const LEAST_CHARACTERS = 50;
+const LONGEST_SILENCE_MS = 60_000;
+
+const CHARACTERS_NAME = 'Max Characters per Part';
+
+const whenSplit = { longText: ['join', 'parts'] };
+
+const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
+	typeOptions: { minValue: LEAST_CHARACTERS },
+	default: MAX_CHARACTERS,
+	description:
+		'Longer texts are split into parts of at most this length. Services accept 2,000 to 10,000 characters per request, depending on the model.',
+});
+
+export const longTextFields: INodeProperties[] = [
+	select('Long Text', 'longText', {
+		options: [
+			{
+				...choice(
+					'Join Into One File',
+					'join',
+					'Split the text, speak all parts at once, wait for them, and join them into one file',
+				),
+				displayOptions: { hide: { waitForCompletion: [false] } },
+			},
+			choice('Off', 'off', 'Send the text as it is, in one request'),
+			choice(
+				'One Item per Part',
+				'parts',
+				'Split the text, and output one item for each part. Can’t be suspended.',
+			),
+		],
+		default: 'off',
+		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out. Joining needs "Wait for Completion".`,
+	}),
+];
+
+export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
+	typeOptions: { minValue: 0, maxValue: LONGEST_SILENCE_MS },
+	description: 'Silence between the parts of a joined file, in milliseconds',
+});
+
+export const longTextOptions: INodeProperties[] = [
+	...shownWhen(whenSplit, [charactersField]),
+	...shownWhen({ longText: ['join'] }, [pauseOption]),
+	toggle('Context Between Parts', 'contextBetweenParts', {
+		description:
+			'Whether to send each part with the end of the previous part and the beginning of the next one (previous_text and next_text). Services that support this keep the same tone across parts.',
+		displayOptions: { show: whenSplit },
+	}),
+];
+
+export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutput', {
+	description:
+		'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
+	displayOptions: { show: { downloadOutput: [true] }, hide: { waitForCompletion: [false] } },
+});
+
+export function readPause(fields: ItemFields): number {
+	const range = { fallback: 0, zero: true, most: LONGEST_SILENCE_MS };
+	return fields.numberOption('pauseBetweenParts', pauseOption.displayName, range);
+}
+
+function readMaxCharacters(fields: ItemFields): number {
+	const given = fields.options.maxCharacters ?? MAX_CHARACTERS;
+	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
+		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
+		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most accept. Nothing was sent.`,
+	]);
+}
+
+export function readLongText(fields: ItemFields): LongText {
+	const kind = fields.choice(fields.raw('longText'), 'Long Text', ['off', 'join', 'parts']);
+	if (kind === 'off') return { kind };
+	const maxCharacters = readMaxCharacters(fields);
+	return kind === 'parts'
+		? { kind, maxCharacters }
+		: { kind, maxCharacters, pauseMs: readPause(fields) };
+}
+
+export function requestText({ body }: CreationRequest): string {
+	return typeof body.text === 'string' ? body.text : '';
+}
+
+/** Yields in the end the texts that a request's text is sent as. */
+export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
+	const text = requestText(request);
+	if (longText.kind === 'off') return [text];
+	if (text.trim() === '')
+		throw invalid(
+			'The field "Text" contains no text to speak',
+			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+		);
+	return yield* splitText(text, longText.maxCharacters);
+}
+
+const CONTEXT_CHARACTERS = 500;
+
+/** Makes a request for each text. @param withContext whether each one also has words of the texts before and after it */
+export function requestsFor(
+	request: CreationRequest,
+	texts: readonly string[],
+	withContext: boolean,
+): CreationRequest[] {
+	return texts.map((text, index) => {
+		const body: IDataObject = { ...request.body, text };
+		const [before, after] = withContext ? [texts[index - 1], texts[index + 1]] : [];
+		if (before !== undefined) body.previous_text = lastWords(before, CONTEXT_CHARACTERS);
+		if (after !== undefined) body.next_text = firstWords(after, CONTEXT_CHARACTERS);
+		return { ...request, body };
+	});
+}

@@ -1,0 +1,192 @@
+import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type { JsonObject } from '../base/json';
+import type { SpeechRoute } from '../transport/account';
+import type { FormFile } from '../transport/body';
+import type { Reading } from '../transport/reading';
+import type { InputFile, ItemFields } from './fields';
+
+export interface CreationRequest {
+	/** Siblings are compared, and poll routes are remembered, by this. */
+	kind: string;
+	/** Its parts are URL-encoded. */
+	path: string;
+	qs?: IDataObject;
+	body: IDataObject;
+	/** Whether the body is sent as a form. */
+	form?: boolean;
+	files?: readonly FormFile[];
+	/** Only speech by voice ID has routes. `auto` is v1 until the service asks for v3. */
+	speechRoute?: SpeechRoute | 'auto';
+	/** Repeats what the path says of the request, by the service's name for it. */
+	pathFields?: JsonObject;
+	/** Is set where the service documents the type. */
+	type?: string;
+}
+
+export type Job =
+	/** Costs money. The request throws an `invalid` failure for bad input. */
+	| {
+			kind: 'creates';
+			request(fields: ItemFields): CreationRequest;
+			files?(fields: ItemFields): InputFile[];
+	  }
+	| { kind: 'awaits' }
+	| { kind: 'joins' }
+	/** Costs nothing, so a request that fails for the moment is repeated. Throws a FailureError. */
+	| { kind: 'reads'; read(from: ReadSource, fields: ItemFields): Promise<JsonObject[]> };
+
+export type ReadSource = Pick<Reading, 'client' | 'signal'>;
+
+export interface Operation {
+	/** Workflows carry this name. */
+	value: string;
+	name: string;
+	action: string;
+	description: string;
+	/** The default is the action. */
+	subtitle?: string;
+	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
+	toldApartBy?: string;
+	work: Job;
+}
+
+export interface Resource {
+	value: string;
+	name: string;
+	operations: readonly [Operation, ...Operation[]];
+	/** The default is the first one. Never change it: workflows are saved without a field that has its default value. */
+	defaultOperation?: string;
+	displayOptions?: IDisplayOptions;
+	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */
+	fields?: readonly INodeProperties[];
+	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). */
+	extraFields?: string;
+	/** Options beside those of every operation that creates tasks. */
+	options?: readonly INodeProperties[];
+	/** The same, for those that few users need. */
+	rareOptions?: readonly INodeProperties[];
+}
+
+const addCondition =
+	(rule: 'show' | 'hide') =>
+	(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]): INodeProperties[] =>
+		fields.map(({ displayOptions = {}, ...field }) => ({
+			...field,
+			displayOptions: { ...displayOptions, [rule]: { ...condition, ...displayOptions[rule] } },
+		}));
+
+/** Shows fields only under a condition, beside those that they have themselves. */
+export const shownWhen = addCondition('show');
+/** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow 2.41), and an expression hides nothing. */
+export const hiddenWhen = addCondition('hide');
+
+/** Hides what a tool of an agent lacks. Older n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41) and show the field. */
+export const AS_TOOL = { '@tool': [true] };
+
+/** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */
+const fieldOf =
+	(type: INodeProperties['type'], empty: INodeProperties['default']) =>
+	(displayName: string, name: string, details: Partial<INodeProperties> = {}): INodeProperties => ({
+		displayName,
+		name,
+		type,
+		default: empty,
+		...details,
+	});
+
+export const text = fieldOf('string', '');
+export const amount = fieldOf('number', 0);
+export const toggle = fieldOf('boolean', false);
+export const select = fieldOf('options', '');
+export const notice = fieldOf('notice', '');
+export const dateTime = fieldOf('dateTime', '');
+type Choice = Record<'name' | 'value' | 'description', string>;
+
+/** Makes one of those that a select offers. */
+export function choice(name: string, value: string, description: string): Choice {
+	return { name, value, description };
+}
+const json = fieldOf('json', '{}');
+export const collection = fieldOf('collection', {});
+const rows = fieldOf('fixedCollection', {});
+const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
+
+export function jsonField(
+	displayName: string,
+	name: string,
+	{ what, example }: { what: string; example: string },
+): INodeProperties {
+	return json(displayName, name, {
+		placeholder: `e.g. ${example}`,
+		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+	});
+}
+
+/** Offers any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */
+export function rowsField(
+	displayName: string,
+	name: string,
+	{
+		entry,
+		values,
+		...details
+	}: Partial<INodeProperties> & { entry: string; values: INodeProperties[] },
+): INodeProperties {
+	return rows(displayName, name, {
+		...details,
+		typeOptions: { multipleValues: true },
+		options: [{ name: entry, displayName: displayName.replace(/s$/, ''), values }],
+	});
+}
+
+export function optionsField(options: INodeProperties[]): INodeProperties {
+	return collection('Options', 'options', { placeholder: 'Add option', options });
+}
+
+export const MAX_FILE_MB = 500;
+
+export function maxFileSizeOption(description: string): INodeProperties {
+	const details = { typeOptions: { minValue: 0 }, default: MAX_FILE_MB, description };
+	return amount('Max File Size (MB)', 'maxFileSize', details);
+}
+
+export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
+
+/** Offers a list of the service first. The editor reads a plain text as an ID. */
+export function locator(
+	displayName: string,
+	name: string,
+	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
+): INodeProperties {
+	return picker(displayName, name, {
+		...details,
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				// An empty list shows what is sent then.
+				...(details.required ? {} : { placeholder: SERVICE_DEFAULT.name }),
+				typeOptions: { searchListMethod: list, searchable: true },
+			},
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+		],
+	});
+}
+
+/** Comes first in each list that may be left out. The field is then not sent. */
+export const SERVICE_DEFAULT = choice('Service default', '', 'Let the service choose');
+
+/** Offers known values and takes any other, which workflows carry as a plain text. */
+export function openChoice(
+	displayName: string,
+	name: string,
+	{ options = [], description, ...details }: Partial<INodeProperties>,
+): INodeProperties {
+	return select(displayName, name, {
+		...details,
+		allowArbitraryValues: true,
+		options: [SERVICE_DEFAULT, ...options],
+		description: `${description} For a value that is not in the list, switch to Expression and enter it.`,
+	});
+}

@@ -1,0 +1,236 @@
+/** Serves tasks made earlier, and makes tasks of kinds that have no operation of their own (docs/service.md, "Endpoints" and "More routes"). */
+import type { IDataObject } from 'n8n-workflow';
+import { pathProblem } from '../transport/baseUrl';
+import { FailureError, invalid } from '../base/failures';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { maskKeys } from '../base/keys';
+import { outputsOf } from '../transport/outputs';
+import { parseTask, withoutEmptyError } from '../transport/task';
+import { areOlder, readTaskList, timeOf, type ListedTask } from '../transport/taskList';
+import { jsonObject, type ItemFields } from './fields';
+import { deleteTasks, deletionFields, readTask } from './taskDeletion';
+import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
+import {
+	amount,
+	collection,
+	dateTime,
+	jsonField,
+	shownWhen,
+	text,
+	toggle,
+	type Resource,
+	type ReadSource,
+} from './operation';
+
+const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
+const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
+
+const MAX_PATH = 2_000;
+/** A path may have these unencoded (RFC 3986, 3.3), but encodeURIComponent encodes them. */
+const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
+
+function refusedPath(reason: string): FailureError {
+	return invalid(
+		`The field "Path" can't be used: ${reason}`,
+		'Enter the path of the endpoint as the service documents it, beginning with one slash, e.g. /v1m/task/music-generation. Parameters go into the field "Query".',
+	);
+}
+
+export function endpointPath(given: string): string {
+	const path = given.trim();
+	if (path.length > MAX_PATH) throw refusedPath(`it is longer than ${MAX_PATH} characters`);
+	if (!path.startsWith('/')) throw refusedPath('it does not begin with a slash');
+	if (path === '/') throw refusedPath('it names no endpoint');
+	if (path.includes('//')) throw refusedPath('it has two slashes in a row');
+	if (/[?#]/.test(path)) throw refusedPath('it has a question mark or a number sign (#)');
+	const problem = pathProblem(path);
+	if (problem !== undefined) throw refusedPath(`it ${problem}`);
+	const normalized = (part: string) =>
+		encodeURIComponent(decodeURIComponent(part)).replace(PLAIN_IN_PATHS, decodeURIComponent);
+	try {
+		return path.split('/').map(normalized).join('/');
+	} catch {
+		throw refusedPath('it has a percent sign that encodes nothing; write %25 for the sign itself');
+	}
+}
+
+const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;
+
+/** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
+function withoutSecrets<T>(value: T): T {
+	return maskKeys(value, (text, name) =>
+		CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text,
+	);
+}
+
+/** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
+function filtersOf(fields: ItemFields) {
+	const given = fields.raw('filters');
+	const filters: JsonObject = isObject(given) ? given : {};
+	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
+	const createdAfter = filters.createdAfter || undefined;
+	const after = createdAfter === undefined ? -Infinity : timeOf(createdAfter);
+	if (after === undefined)
+		throw invalid(
+			'The filter "Created After" is not a time',
+			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
+		);
+	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
+		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
+	const isOver = (page: readonly ListedTask[]) => areOlder(page, after);
+	// Only our own filters need pages larger than what is asked for.
+	const own = status || createdAfter !== undefined ? { isWanted, isOver } : {};
+	return { type: type || undefined, ...own };
+}
+
+/** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
+async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
+	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
+	const list = await readTaskList({ ...from, ...filtersOf(fields), limit });
+	if (list.kind === 'none') throw new FailureError(list.failure);
+	const { tasks } = list;
+	if (tasks.every(({ createdAt }) => createdAt !== undefined))
+		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
+	return tasks.map(({ taskId, raw }) => {
+		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
+		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
+		return error === undefined ? item : { ...item, task_error: error };
+	});
+}
+
+function taskItem(taskId: string, raw: JsonObject): IDataObject {
+	const task = parseTask(raw);
+	const outputs = task?.state === 'done' ? outputsOf(task) : [];
+	return {
+		...withoutEmptyError(raw),
+		task_id: taskId,
+		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
+	};
+}
+
+async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
+	const taskId = fields.taskId();
+	return [taskItem(taskId, (await readTask(from, taskId)).raw)];
+}
+
+/** Takes the path up to the name that follows "task", or else two parts, as a path can end in an ID, such as a voice's. */
+function siblingKindOf(path: string): string {
+	const parts = path.split('/').slice(1);
+	return `/${parts.slice(0, Math.max(parts.indexOf('task'), 0) + 2).join('/')}`;
+}
+
+export const task: Resource = {
+	value: 'task',
+	name: 'Task',
+	defaultOperation: 'get',
+	fields: [
+		text('Task ID', 'taskId', {
+			required: true,
+			default: '={{ $json.task_id }}',
+			placeholder: 'e.g. 7f9c2ba4',
+			description:
+				'The task_id that the service returned when the task was created. "Task: Wait" accepts several, as an array or separated by commas.',
+			displayOptions: { show: { operation: ['get', 'wait'] } },
+		}),
+		...shownWhen({ operation: ['create'] }, [
+			text('Path', 'path', {
+				required: true,
+				placeholder: 'e.g. /v1m/task/music-generation',
+				description:
+					'Path of the endpoint under the Base URL of the credential. The endpoint must answer with a task_id.',
+			}),
+			jsonField('Query', 'query', {
+				what: 'Query parameters of the request',
+				example: QUERY_EXAMPLE,
+			}),
+			bodyTypeField,
+			jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
+			...formFields,
+		]),
+		...shownWhen({ operation: ['delete'] }, deletionFields),
+		...shownWhen({ operation: ['getAll'] }, [
+			toggle('Return All', 'returnAll', {
+				description: 'Whether to return all results or only up to a given limit',
+			}),
+			amount('Limit', 'limit', {
+				typeOptions: { minValue: 1 },
+				default: 50,
+				description: 'Max number of results to return',
+				displayOptions: { show: { returnAll: [false] } },
+			}),
+			collection('Filters', 'filters', {
+				placeholder: 'Add Filter',
+				options: [
+					dateTime('Created After', 'createdAfter', {
+						description: 'Only tasks that were created after this time',
+					}),
+					text('Status', 'status', {
+						placeholder: 'e.g. done',
+						description: 'Only tasks with this status, as the service names it',
+					}),
+					text('Type', 'type', {
+						placeholder: 'e.g. sound_effect',
+						description: 'Only tasks of this type, as the service names it',
+					}),
+				],
+			}),
+		]),
+	],
+	extraFields: '{"title": "Waltz"}',
+	operations: [
+		{
+			value: 'create',
+			name: 'Create',
+			action: 'Create task',
+			description: 'Use any other endpoint of the service, e.g. for music or dubbing',
+			toldApartBy: 'path',
+			work: {
+				kind: 'creates',
+				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
+				request(item) {
+					const path = endpointPath(item.requiredText('path', 'Path'));
+					const query = jsonObject(item.raw('query'), 'field "Query"', QUERY_EXAMPLE);
+					const body = jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE);
+					const form = isForm(item, item.raw('bodyContentType'));
+					return {
+						kind: siblingKindOf(path),
+						path,
+						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
+						...(form && { form }),
+						body: item.body(form ? { ...body, ...formTexts(item) } : body),
+					};
+				},
+			},
+		},
+		{
+			value: 'wait',
+			name: 'Wait',
+			action: 'Wait for task',
+			description: 'Wait for a task created earlier and get its files. Nothing is paid again.',
+			work: { kind: 'awaits' },
+		},
+		{
+			value: 'get',
+			name: 'Get',
+			action: 'Get task',
+			description: 'Read a task once, whatever its status',
+			work: { kind: 'reads', read: getTask },
+		},
+		{
+			value: 'getAll',
+			name: 'Get Many',
+			action: 'Get many tasks',
+			description:
+				'List the tasks of the account, newest first. Not every service has such a list.',
+			subtitle: 'Get tasks',
+			work: { kind: 'reads', read: listTasks },
+		},
+		{
+			value: 'delete',
+			name: 'Delete',
+			action: 'Delete task',
+			description: 'End tasks that still run; the service usually refunds them',
+			work: { kind: 'reads', read: deleteTasks },
+		},
+	],
+};

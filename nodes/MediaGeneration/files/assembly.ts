@@ -1,0 +1,205 @@
+/** Makes the output of an input item from its finished tasks, in runs that wait and in executions that wake. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { FileSettings } from '../actions/waiting';
+import type { N8nContext } from '../transport/client';
+import { quote, type Failure, type LeftText } from '../base/failures';
+import { broken } from '../transport/taskFailures';
+import { asNumber, sumOf } from '../base/json';
+import { typeByMimeType } from '../audio/kinds';
+import type { Task } from '../transport/task';
+import type { Done } from '../transport/verdict';
+import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files';
+import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
+import { joinSources, type SoundSource } from './joining';
+
+/** Says how the tasks of an item make its output. A sleeping execution keeps it, so it is plain data. */
+export interface Assembly {
+	/** `pauseMs` of silence separate the parts of one file. */
+	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
+	/** Holds the text of each part, or what is known of one that an earlier run sent. */
+	texts: ReadonlyArray<string | { characters?: number }>;
+}
+
+export interface AssemblyInput {
+	index: number;
+	assembly: Assembly;
+	settings: { files: FileSettings };
+}
+
+export interface DonePart extends Done {
+	/** Is undefined where the files are still to be fetched. */
+	delivered?: Delivered | undefined;
+}
+
+const QUOTED_CHARACTERS = 60;
+
+function charactersOf(text: Assembly['texts'][number] | undefined): number | undefined {
+	return typeof text === 'string' ? text.length : text?.characters;
+}
+
+function leftText({ longText }: Assembly): LeftText | undefined {
+	if (longText.kind === 'off') return undefined;
+	return {
+		mode: longText.kind,
+		pause_between_parts: longText.kind === 'join' ? longText.pauseMs : 0,
+	};
+}
+
+/** Makes the JSON of an item that ran out of time: enough for "Task: Wait" to go on. @param task as last seen */
+export function unfinishedJson(
+	assembly: Assembly,
+	taskIds: readonly string[],
+	task: Task | undefined,
+): IDataObject {
+	const longText = leftText(assembly);
+	const common = { task_id: taskIds[0], timed_out: true };
+	if (longText === undefined) return { ...fieldsOf(task?.raw ?? {}), ...common };
+	return {
+		...common,
+		task_ids: [...taskIds],
+		parts: taskIds.map((task_id, number) => partJson(assembly, number, task_id)),
+		long_text: longText,
+	};
+}
+
+function partJson({ texts }: Assembly, number: number, task_id: string): IDataObject {
+	const characters = charactersOf(texts[number]);
+	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
+}
+
+/** Says which part it was, and what else is paid for. @param number of the part, from 0; undefined where no single one failed */
+export function failureOfWhole(
+	failure: Failure,
+	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
+): Failure {
+	const { longText, texts } = assembly;
+	if (longText.kind === 'off') return failure;
+	const goesOn = failure.outcome !== 'failed' && taskIds.length === texts.length;
+	const left = goesOn ? leftText(assembly) : undefined;
+	if (number === undefined || texts.length < 2)
+		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
+	const text = texts[number];
+	const quoted = typeof text === 'string' ? ` ("${quote(text, QUOTED_CHARACTERS) ?? ''}")` : '';
+	return {
+		...failure,
+		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,
+		description: `${failure.description} The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.`,
+		whole: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
+	};
+}
+
+/** Fetches the files of a part as soon as it is over, as their addresses are temporary. @param number from 0 */
+export async function deliverPart(
+	delivery: Pick<Delivery, 'deliver'>,
+	done: Done,
+	{ number, assembly, settings: { files }, index }: AssemblyInput & { number: number },
+): Promise<Delivered> {
+	const { longText, texts } = assembly;
+	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
+	const ending = number === 0 ? '' : `_${number}`;
+	const delivered = await delivery.deliver(done, files, { index, extra, ending });
+	// Only joining needs the files, which would stay in memory until the run's end.
+	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
+}
+
+/** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */
+export async function assemble(
+	context: N8nContext,
+	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
+	input: AssemblyInput,
+): Promise<Whole> {
+	const { assembly } = input;
+	const { longText } = assembly;
+	const taskIds = parts.map(({ taskId }) => taskId);
+	try {
+		const all = await Promise.all(
+			parts.map(
+				async (part, number) =>
+					part.delivered ?? (await deliverPart(delivery, part, { ...input, number })),
+			),
+		);
+		const number = all.findIndex(({ failure }) => failure !== undefined);
+		const failure = all[number]?.failure;
+		if (failure === undefined && longText.kind === 'join')
+			return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
+		const outputs = all.flatMap((part) => part.outputs);
+		return {
+			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
+			outputs: longText.kind === 'off' ? outputs : outputs.map(unnamed),
+			failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
+		};
+	} catch (error) {
+		const failure = broken(error, 'done', taskIds[0]);
+		const outputs = parts.flatMap((part) => part.outputs);
+		return { items: [], outputs, failure: failureOfWhole(failure, { assembly, taskIds }) };
+	}
+}
+
+/** Each part's items have binary fields of their own, so that the names mean nothing for the whole. */
+const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
+
+async function joinedItem(
+	context: N8nContext,
+	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
+	{ assembly, settings: { files }, index }: AssemblyInput,
+): Promise<Whole> {
+	const joined = await joinSources(context, all.map(deliveredSource), {
+		pauseMs,
+		baseName: stemOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
+		maxBytes: files.maxFileBytes,
+		withTranscript: files.transcriptInOutput,
+	});
+	const rank = ({ output }: StoredFile) => (output.kind === 'audio' ? 0 : 1);
+	const shown = joined.ok
+		? joined
+		: {
+				files: all.flatMap((part) => part.files).sort((one, other) => rank(one) - rank(other)),
+				times: [],
+				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
+			};
+	const { outputs, binary } = inFields(shown.files, files.binaryPropertyName);
+	const json: IDataObject = {
+		...wholeJson(assembly, done),
+		parts: done.map(({ taskId }, number) => ({
+			...partJson(assembly, number, taskId),
+			...shown.times[number],
+		})),
+		...shown.json,
+		outputs,
+	};
+	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
+	return { items: [item], outputs, failure: undefined };
+}
+
+function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
+	const type = done[0]?.task.type;
+	const cost = sumOfAll(done.map(({ task }) => asNumber(task.raw.credit_cost)));
+	const characters = sumOfAll(texts.map(charactersOf));
+	return {
+		task_id: done[0]?.taskId,
+		status: 'done',
+		...(type === undefined ? {} : { type }),
+		task_ids: done.map(({ taskId }) => taskId),
+		...(characters === undefined ? {} : { characters }),
+		...(cost === undefined ? {} : { credit_cost: cost }),
+	};
+}
+
+function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefined {
+	const known = numbers.filter((each) => each !== undefined);
+	return known.length === numbers.length ? sumOf(known) : undefined;
+}
+
+function deliveredSource({ files }: Delivered): SoundSource | undefined {
+	const audio = files.find(({ output }) => output.kind === 'audio');
+	if (audio === undefined) return undefined;
+	const transcripts = files.filter(({ output }) => output.kind === 'transcript');
+	const transcript = (extension: string) =>
+		transcripts.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension);
+	return {
+		sound: audio.binary,
+		facts: audio.sound,
+		srt: transcript('srt')?.binary,
+		json: transcript('json')?.binary,
+	};
+}

@@ -1,0 +1,108 @@
+/** Reads from n8n's binary store and writes to it, as streams where the store streams. */
+import type { IBinaryData } from 'n8n-workflow';
+import { ANSWER, readText } from '../base/bounded';
+import type { N8nContext } from '../transport/client';
+import { streamOf, type ByteStream } from '../transport/fileHost';
+import { pause } from '../base/clock';
+import { Limiter } from '../base/limiter';
+
+/** A longer text is not a transcript. */
+export const MAX_TRANSCRIPT_BYTES = 20_000_000;
+
+const CHUNK_BYTES = 256 * 1024;
+/** This much is read from memory at once. It is a multiple of four, as four characters are three bytes. */
+const BASE64_CHARACTERS = 2 * 1024 * 1024;
+/** Opening a file costs as much as reading this many characters. */
+const OPENING_CHARACTERS = 100_000;
+
+/**
+ * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
+ * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
+ * file goes alone.
+ */
+const storeMemory = new Limiter(100_000_000);
+
+/** @param expected bytes @returns how to give the memory back; undefined where the signal aborts first */
+export async function reserveMemory(
+	expected: number,
+	signal?: AbortSignal,
+): Promise<(() => void) | undefined> {
+	return await storeMemory.take(expected, signal).catch(() => undefined);
+}
+
+/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
+export function learnMode({ id }: IBinaryData): void {
+	if (id?.startsWith('filesystem') === true) storeMemory.lift();
+}
+
+async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = CHUNK_BYTES) {
+	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
+}
+
+/** Counts what was read from memory, over all files, since others had a turn. */
+let readAtOnce = 0;
+
+/** Yields the bytes of a stored file; it is opened when the first chunk is asked for, and closed whatever happens. */
+export async function* readStored(
+	context: N8nContext,
+	binary: IBinaryData,
+	chunkBytes?: number,
+): AsyncGenerator<Buffer> {
+	const stream = await openStored(context, binary, chunkBytes);
+	if (stream === undefined) {
+		readAtOnce += OPENING_CHARACTERS;
+		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {
+			const characters = binary.data.slice(at, at + BASE64_CHARACTERS);
+			readAtOnce += characters.length;
+			if (readAtOnce > BASE64_CHARACTERS) {
+				// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
+				await pause(0);
+				readAtOnce = 0;
+			}
+			yield Buffer.from(characters, 'base64');
+		}
+		return;
+	}
+	// Whenever the reader ends, this destroys the stream. All stores of n8n-core 2.41 stream buffers.
+	yield* stream as AsyncIterable<Buffer>;
+}
+
+export async function readStoredText(
+	context: N8nContext,
+	binary: IBinaryData,
+	bytes: number,
+): Promise<string | undefined> {
+	const { text, whole } = await readText(readStored(context, binary), { ...ANSWER, bytes });
+	return whole ? text : undefined;
+}
+
+interface NewFile {
+	fileName: string;
+	mimeType: string;
+	bytes: number;
+	sample: IBinaryData;
+}
+
+export async function storeChunks(
+	context: N8nContext,
+	chunks: AsyncGenerator<Buffer>,
+	{ fileName, mimeType, bytes, sample }: NewFile,
+): Promise<IBinaryData> {
+	const release = await reserveMemory(bytes);
+	let stream: ByteStream | undefined;
+	try {
+		const model = await openStored(context, sample);
+		if (model === undefined) {
+			const parts: Buffer[] = [];
+			for await (const chunk of chunks) parts.push(chunk);
+			return await context.helpers.prepareBinaryData(Buffer.concat(parts), fileName, mimeType);
+		}
+		stream = streamOf(model, chunks);
+		model.destroy();
+		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
+	} finally {
+		stream?.destroy();
+		release?.();
+		await chunks.return(undefined);
+	}
+}

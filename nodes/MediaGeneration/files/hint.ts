@@ -1,0 +1,105 @@
+/** Tells the editor what to show beside the items: hints above the output, and values that find an execution in the list. */
+import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
+import { cleanerOf, quietly } from '../n8n/clean';
+import { isObject, sumOf } from '../base/json';
+import { onOneLine, outcomes, quote, type Outcome } from '../base/failures';
+import { failureIn, inHtml } from './failure';
+import type { DeliveredOutput } from './files';
+
+export function showHint(
+	context: IExecuteFunctions,
+	type: 'info' | 'warning',
+	message: string,
+): void {
+	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
+	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
+	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
+}
+
+export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
+	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
+	return list.filter(isObject) as unknown as DeliveredOutput[];
+}
+
+/** Files of equal names would replace each other if they were written to one folder. */
+export function showEqualNames(
+	context: IExecuteFunctions,
+	outputs: readonly DeliveredOutput[],
+): void {
+	const counts = new Map<string, number>();
+	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	const [found] = [...counts].filter(([, count]) => count > 1);
+	if (found === undefined) return;
+	const [name, count] = found;
+	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into File Name`;
+	showHint(context, 'warning', message);
+}
+
+/** A run ends with the worst outcome of its items. */
+export type RunOutcome = Outcome | 'done' | 'asleep';
+
+const FROM_WORST: readonly RunOutcome[] = [...outcomes, 'done', 'asleep'];
+
+/** @param ends may be what others have written, of which only outcomes count */
+export function worstOf(ends: readonly unknown[]): RunOutcome {
+	return FROM_WORST.find((end) => ends.includes(end)) ?? 'done';
+}
+
+export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
+	return items.map(({ json }) => {
+		const isOver = json.timed_out !== true;
+		return failureIn(json)?.outcome ?? (isOver ? 'done' : 'timed_out');
+	});
+}
+
+/** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */
+const MAX_VALUE = 255;
+const RUNS_FIELD = 'mediaGenerationRuns';
+
+/** The types of n8n 2.14 do not know it, and its older versions do not have it. */
+interface Noting {
+	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
+}
+
+function fitting(taskIds: Iterable<string>): string {
+	let value = '';
+	for (const taskId of new Set(taskIds)) {
+		const longer = value === '' ? taskId : `${value},${taskId}`;
+		if (longer.length <= MAX_VALUE) value = longer;
+	}
+	return value;
+}
+
+/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, as older n8n have no such values. */
+export function noteExecution(
+	context: IExecuteFunctions,
+	run: string,
+	summary: { taskIds: readonly string[]; credits: number | undefined; outcome: RunOutcome },
+): void {
+	quietly(() => {
+		const { customData } = context as unknown as Noting;
+		const store = context.getContext('flow');
+		const runs: Record<string, unknown> = isObject(store[RUNS_FIELD]) ? store[RUNS_FIELD] : {};
+		runs[run] = { credits: summary.credits, outcome: summary.outcome };
+		store[RUNS_FIELD] = runs;
+		const all = Object.values(runs).filter(isObject);
+		const before = (customData.getAll().media_task_ids ?? '').split(',');
+		const taskIds = fitting([...before, ...summary.taskIds]);
+		const costs = all.flatMap((each) => (typeof each.credits === 'number' ? [each.credits] : []));
+		customData.setAll({
+			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),
+			...(costs.length === 0 ? {} : { media_credits: String(sumOf(costs)) }),
+			media_outcome: worstOf(all.map((each) => each.outcome)),
+		});
+	});
+}
+
+/** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
+export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
+	quietly(() => {
+		const { customData } = context as unknown as Noting;
+		const { media_outcome: before } = customData.getAll();
+		customData.setAll({ media_outcome: worstOf([before, ...ends]) });
+	});
+}

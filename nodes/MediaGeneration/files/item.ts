@@ -1,0 +1,169 @@
+/** Makes the items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { transcriptOf } from '../audio/captions';
+import type { Spoken } from '../audio/srt';
+import type { FileSettings } from '../actions/waiting';
+import type { N8nContext } from '../transport/client';
+import { inPieces, realClock } from '../base/clock';
+import { attemptLater, quote, type Failure } from '../base/failures';
+import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
+import { fileOpener } from '../transport/fileHost';
+import type { JsonObject } from '../base/json';
+import { Limiter } from '../base/limiter';
+import { withoutEmptyError } from '../transport/task';
+import type { Done } from '../transport/verdict';
+import {
+	fetchFiles,
+	inFields,
+	MAX_FILES,
+	stemOf,
+	type DeliveredFile,
+	type DeliveredOutput,
+	type FetchDeps,
+	type StoredFile,
+} from './files';
+
+/** n8n or this package give these names a meaning. A task's own fields of these names go out with `task_` in front. */
+const OWN_NAMES = ['error', 'outcome', 'timed_out', 'task_ids', 'part', 'parts', 'joined'];
+
+/** Gives the fields of a task, or of the answer to a creation, names that mean nothing else. */
+export function fieldsOf(raw: JsonObject): IDataObject {
+	const fields: IDataObject = { ...withoutEmptyError(raw) };
+	for (const name of OWN_NAMES) {
+		if (!Object.hasOwn(fields, name)) continue;
+		fields[`task_${name}`] = fields[name];
+		delete fields[name];
+	}
+	return fields;
+}
+
+/**
+ * Gives an item the JSON of the input item, as "Include Input" asks for. In place, as a failed item has a hidden property that no copy
+ * has. @param input undefined where the option is off
+ */
+export function carryInput(
+	item: INodeExecutionData,
+	input: IDataObject | undefined,
+): INodeExecutionData {
+	if (input === undefined) return item;
+	const { input: own, ...json } = item.json;
+	// An item that "Task: Wait" passes through is its own input.
+	const hasOwn = own !== undefined && item.json !== input;
+	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input };
+	return item;
+}
+
+export interface Whole {
+	/** One item; with Split Files one for each file that is there, and none where none is. */
+	items: INodeExecutionData[];
+	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
+	outputs: DeliveredOutput[];
+	/** Outcome `undelivered`, where a file is missing. */
+	failure: Failure | undefined;
+}
+
+export type Delivered = Whole & { files: readonly StoredFile[] };
+
+type DoneTask = Omit<Done, 'kind'>;
+
+const CONCURRENT_DOWNLOADS = 4;
+const NAMED_ADDRESSES = 20;
+/** Limits the fields of all items of one task together. */
+const MAX_SPLIT_FIELDS = 10_000;
+
+function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
+	const missing = files.filter((file) => file.kind === 'missing');
+	const [first] = missing;
+	if (first === undefined) return undefined;
+	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
+	const named = missing
+		.slice(0, NAMED_ADDRESSES)
+		.map(({ output: { url = '' } }) => new URL(url).href);
+	const others = missing.length - named.length;
+	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
+	return {
+		outcome: 'undelivered',
+		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${quote(first.problem) ?? first.problem}`,
+		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
+		taskId,
+		status: task.status,
+	};
+}
+
+/** Chooses the files of each item. An item for each of thousands of files would copy a large task as often, so the last one has the rest. */
+function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
+	const there = files.filter(({ kind }) => kind !== 'missing');
+	const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));
+	const rest = there.slice(most);
+	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
+}
+
+function stemOfTask({ task, taskId, outputs: [first] }: DoneTask): string {
+	return stemOf(`${task.type ?? first?.kind ?? 'file'}-${taskId}`) ?? 'file';
+}
+
+/** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
+export class Delivery {
+	private readonly deps: FetchDeps;
+
+	/** @param baseUrl of the service: only where it is private are files fetched from private addresses */
+	constructor(
+		context: N8nContext,
+		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
+	) {
+		const open = fileOpener({ context, baseUrl });
+		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
+		this.deps = { ...realClock, context, open, signal, limiter };
+	}
+
+	/** @param to the input item, further fields of the JSON, and what comes behind the File Name */
+	async deliver(
+		done: DoneTask,
+		settings: FileSettings,
+		{ index, extra = {}, ending = '' }: { index: number; extra?: IDataObject; ending?: string },
+	): Promise<Delivered> {
+		const { taskId, task, outputs: offered } = done;
+		const named = stemOf(settings.fileName);
+		const stem = named === undefined ? stemOfTask(done) : `${named}${ending}`;
+		const wanted = { maxBytes: settings.maxFileBytes, stem };
+		const files: DeliveredFile[] = settings.download
+			? await fetchFiles(offered, wanted, this.deps)
+			: offered.map((output) => ({ kind: 'offered', output }));
+		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
+		const isSplit = settings.splitFiles && files.length > 0;
+		const shown = isSplit ? split(files, fields) : [files];
+		const placed = shown.map((each) => inFields(each, settings.binaryPropertyName));
+		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
+			const json: IDataObject = {
+				...fields,
+				task_id: taskId,
+				outputs,
+				...(transcript === undefined ? {} : { transcript }),
+				...extra,
+			};
+			const hasFiles = Object.keys(binary).length > 0;
+			return { json, ...(hasFiles ? { binary } : {}), pairedItem: { item: index } };
+		});
+		return {
+			items,
+			outputs: isSplit
+				? files.map(({ output }) => output)
+				: placed.flatMap(({ outputs }) => outputs),
+			failure: undelivered(done, files),
+			files: files.filter((file) => file.kind === 'stored'),
+		};
+	}
+
+	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
+		for (const file of files) {
+			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
+			const spoken = await attemptLater(async () => {
+				const text = await readStoredText(this.deps.context, file.binary, MAX_TRANSCRIPT_BYTES);
+				return text === undefined ? undefined : await inPieces(transcriptOf(text));
+			});
+			if (spoken.ok && spoken.value !== undefined) return spoken.value;
+		}
+		return undefined;
+	}
+}

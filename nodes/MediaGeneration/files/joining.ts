@@ -1,0 +1,117 @@
+/** Joins stored files into one: sound of one format, and transcripts whose times are moved to fit it (docs/media.md). */
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
+import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../audio/captions';
+import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
+import { mimeTypeOf } from '../audio/kinds';
+import { soundFactsOf } from '../audio/scan';
+import type { SoundFacts } from '../audio/sound';
+import type { Spoken } from '../audio/srt';
+import type { N8nContext } from '../transport/client';
+import { inPieces, pause } from '../base/clock';
+import { attemptLater } from '../base/failures';
+import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
+import { megabytes } from './fileAnswer';
+import { stemOf, type StoredFile } from './files';
+
+export interface SoundSource {
+	sound: IBinaryData;
+	/** Is known where the sound was read before. */
+	facts?: SoundFacts | undefined;
+	srt?: IBinaryData | undefined;
+	json?: IBinaryData | undefined;
+}
+
+interface JoinOptions extends PlanOptions {
+	baseName: string;
+	withTranscript: boolean;
+}
+
+type Joined =
+	/** `times` says where each part is in the joined sound. */
+	| { ok: true; files: StoredFile[]; times: Joinable['parts']; json: IDataObject }
+	/** The reason completes "could not be joined: ...". */
+	| { ok: false; reason: string };
+
+/** @param given undefined for a part without sound */
+export async function joinSources(
+	context: N8nContext,
+	given: ReadonlyArray<SoundSource | undefined>,
+	options: JoinOptions,
+): Promise<Joined> {
+	const sources = given.filter((source) => source !== undefined);
+	if (sources.length < given.length)
+		return { ok: false, reason: 'not every part has an audio file' };
+	const facts = [];
+	for (const { sound, facts: known } of sources)
+		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
+	const plan = planJoin(facts, options);
+	if (!plan.joinable) return { ok: false, reason: plan.reason };
+	const name = stemOf(options.baseName) ?? 'joined';
+	const files = [await joinSound(context, sources, { plan, name })];
+	const json: IDataObject = { duration_seconds: plan.durationSeconds };
+	const hints: string[] = [];
+	const texts: string[] = [];
+	for (const extension of ['srt', 'json'] as const) {
+		const transcripts = sources.flatMap((source) => source[extension] ?? []);
+		if (transcripts.length < sources.length) continue;
+		// A broken transcript must not cost the sound.
+		const read = await attemptLater(async () => {
+			const parts = await spokenIn(context, transcripts, plan.parts);
+			const merge = extension === 'srt' ? mergeSrt : mergeWords;
+			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));
+		});
+		const merged = read.ok ? read.value : UNREADABLE_TRANSCRIPT;
+		if (!merged.merged) {
+			hints.push(merged.reason);
+			continue;
+		}
+		// Encoding 20 MB is a piece of work of its own.
+		await pause(0);
+		const bytes = Buffer.from(merged.text);
+		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
+		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
+		texts.push(merged.text);
+		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
+		files.push({ kind: 'stored', output, binary });
+	}
+	if (hints.length > 0) json.hint = hints.join(' ');
+	if (options.withTranscript)
+		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
+	return { ok: true, files, times: plan.parts, json };
+}
+
+const TOO_LONG: Merged = {
+	merged: false,
+	reason: `The transcripts are longer than ${megabytes(MAX_TRANSCRIPT_BYTES)} together.`,
+};
+const UNREADABLE_TRANSCRIPT: Merged = { merged: false, reason: 'A transcript could not be read.' };
+
+async function joinSound(
+	context: N8nContext,
+	sources: readonly SoundSource[],
+	{ plan, name }: { plan: Joinable; name: string },
+): Promise<StoredFile> {
+	const { kind, durationSeconds, bytes } = plan;
+	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
+	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
+	const file = { fileName: `${name}.${kind}`, mimeType: mimeTypeOf(kind) };
+	const binary = await storeChunks(context, chunks, { ...file, bytes, sample: soundOf(0) });
+	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
+	return { kind: 'stored', output, binary };
+}
+
+async function spokenIn(
+	context: N8nContext,
+	transcripts: readonly IBinaryData[],
+	times: Joinable['parts'],
+): Promise<Spoken[] | undefined> {
+	const parts: Spoken[] = [];
+	let left = MAX_TRANSCRIPT_BYTES;
+	for (const [number, binary] of transcripts.entries()) {
+		const text = await readStoredText(context, binary, left);
+		if (text === undefined) return undefined;
+		left -= text.length;
+		parts.push({ text, start: 0, end: 0, ...times[number] });
+	}
+	return parts;
+}

@@ -1,0 +1,181 @@
+/**
+ * Tells what kind of file some bytes are, or why they are no result though they came with HTTP 200. Headers of file hosts are often
+ * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
+ */
+import {
+	extensionIn,
+	type FileType,
+	typeByExtension,
+	typeByMimeType,
+	typeOfBytes,
+} from '../audio/kinds';
+import { readJson } from '../base/bounded';
+import { quote } from '../base/failures';
+import { isObject } from '../base/json';
+import type { TaskOutput } from '../transport/outputs';
+
+export interface AboutFile extends TaskOutput {
+	/** The Content-Type that its host states. */
+	stated: string | undefined;
+}
+
+/** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
+const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
+/** No text has code points without a meaning. */
+const NO_LETTER = /[\p{Unassigned}\p{Private_Use}]/u;
+/** Texts in UTF-16 begin with a mark, or with Latin letters: every other byte is zero. */
+const UTF16_STARTS: ReadonlyArray<[encoding: string, start: RegExp]> = [
+	['utf-16le', /^(\xff\xfe|([\x20-\x7e]\0){4,8}[\x20-\x7e]?$)/],
+	['utf-16be', /^(\xfe\xff|(\0[\x20-\x7e]){4,8}\0?$)/],
+];
+
+function utf16(head: Buffer, encoding: string): string | undefined {
+	try {
+		// As a stream, the head may end within a character. Half a character elsewhere throws.
+		const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
+		return NO_LETTER.test(text) ? undefined : text;
+	} catch {
+		return undefined;
+	}
+}
+
+/** UTF-8, or one of the encodings that have Latin letters where ASCII has them. */
+function eightBit(head: Buffer): string | undefined {
+	// The head may end within a character; however much of it is there, one sign stands for it.
+	const text = head.toString('utf8').replace(/\ufffd$/, '');
+	if (!text.includes('\ufffd')) return text;
+	const others = head.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
+	return others * 4 <= head.length ? head.toString('latin1') : undefined;
+}
+
+/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
+export function leadingText(head: Buffer): string | undefined {
+	const start = head.toString('latin1', 0, 16);
+	const encoding = UTF16_STARTS.find(([, pattern]) => pattern.test(start))?.[0];
+	const text = encoding === undefined ? eightBit(head) : utf16(head, encoding);
+	if (text === undefined || CONTROL.test(text)) return undefined;
+	// This removes the byte-order mark, too.
+	return text.trimStart();
+}
+
+/** Finds the type of a file by its first bytes. Where it is not certain, the file may be anything but a text. */
+export function typeBySignature(head: Buffer): ReturnType<typeof typeOfBytes> {
+	const found = typeOfBytes(head);
+	const text = leadingText(head);
+	if (found?.certain === true || text === undefined) return found;
+	const type = textSignatureOf(text);
+	return type && { type, certain: true };
+}
+
+function textSignatureOf(text: string): FileType | undefined {
+	if (text.startsWith('WEBVTT')) return typeByExtension('vtt');
+	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text)) return typeByExtension('srt');
+	return /^<svg[\s>]/i.test(withoutProlog(text)) ? typeByExtension('svg') : undefined;
+}
+
+function withoutProlog(text: string): string {
+	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
+}
+
+/** Tells whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
+function looksLikeJson(text: string): boolean {
+	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
+}
+
+function mimeOnly(header: string | undefined): string {
+	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+function namedTypes({ stated, url }: AboutFile) {
+	const mimeType = mimeOnly(stated);
+	// Most hosts state text/plain for anything they do not know.
+	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
+	return { byHeader, byUrl: typeByExtension(extensionIn(new URL(url).pathname)) };
+}
+
+const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
+const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
+const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
+
+const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
+
+/** Goes by the bytes, then a specific header that fits what was asked for, then the address, then what the bytes may be. */
+export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
+	const { byHeader, byUrl } = namedTypes(about);
+	const signature = typeBySignature(head);
+	if (signature?.certain === true) return signature.type;
+	const misfits = isSoundOrImage(about) && isTextType(byHeader?.mimeType ?? '');
+	const found = (misfits ? undefined : byHeader) ?? byUrl ?? signature?.type;
+	if (found !== undefined) return found;
+	const text = leadingText(head);
+	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;
+	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+}
+
+/** An error object has such a field. A transcript has a list of words or segments besides. */
+const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
+/** Markup begins like this, also where control characters make it look like something else than text. */
+const MARKUP =
+	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
+
+/** Tells whether only media (or another format that is not text) can be what was asked for. */
+function isMedia(about: AboutFile): boolean {
+	if (isSoundOrImage(about)) return true;
+	if (about.kind === 'transcript') return false;
+	const { byHeader, byUrl } = namedTypes(about);
+	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
+}
+
+function nameOfText(text: string): string {
+	const root = withoutProlog(text);
+	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
+	if (!isHtml && (/^<\?xml/i.test(text) || /^<error[\s>]/i.test(root))) return 'an XML message';
+	if (text.startsWith('<')) return 'a web page';
+	return looksLikeJson(text) ? 'a JSON message' : 'a text';
+}
+
+function sentInstead(text: string): string {
+	const name = nameOfText(text);
+	const words = quote(text, 100);
+	const said = name === 'a web page' || words === undefined ? '' : `: ${words}`;
+	return `the file host sent ${name} instead of the file${said}`;
+}
+
+function isErrorObject(value: unknown): boolean {
+	// One level is enough: recursion would follow a foreign text to any depth.
+	if (Array.isArray(value))
+		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
+	if (!isObject(value)) return false;
+	if (value.success === false) return true;
+	const entries = Object.entries(value);
+	const hasList = entries.some(([key, entry]) => Array.isArray(entry) && !ERROR_KEY.test(key));
+	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
+}
+
+function isOtherText(text: string, about: AboutFile): boolean {
+	const { byHeader, byUrl } = namedTypes(about);
+	const { extension = '' } = byUrl ?? byHeader ?? {};
+	if (!['srt', 'vtt', 'json'].includes(extension) || looksLikeJson(text)) return false;
+	return extension === 'json' || !/-->|^WEBVTT/.test(text);
+}
+
+function markupOf(head: Buffer): string | undefined {
+	const text = head.toString('latin1');
+	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
+}
+
+/** Says why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
+export function problemWith(head: Buffer, about: AboutFile): string | undefined {
+	const text = leadingText(head) ?? markupOf(head);
+	if (isMedia(about)) {
+		if (typeBySignature(head) !== undefined) return undefined;
+		if (text !== undefined) return sentInstead(text);
+		const stated = mimeOnly(about.stated);
+		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
+	}
+	if (text === undefined) return undefined;
+	const isPage = ['a web page', 'an XML message'].includes(nameOfText(text));
+	return isPage || isErrorObject(readJson(text).body) || isOtherText(text, about)
+		? sentInstead(text)
+		: undefined;
+}

@@ -1,0 +1,102 @@
+/** Puts an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
+import { randomUUID } from 'crypto';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { endpointOf } from '../task/entries';
+import { unfinishedJson, type Assembly } from '../files/assembly';
+import { plainFailureItem } from '../files/failure';
+import { carryInput } from '../files/item';
+import type { FileSettings } from '../actions/waiting';
+import { cleanItems } from '../n8n/clean';
+import type { ServiceClient } from '../transport/client';
+import { clockAheadMs, now } from '../base/clock';
+import { urlOf } from '../base/json';
+import type { Done } from '../transport/verdict';
+import type { Watch } from '../task/poll';
+import type { Waking } from './checks';
+import { CONTEXT_FIELD, openTasks, writeNotes, type OpenTask, type SleepingItem } from './notes';
+import { sleepOf } from './watch';
+
+/** An execution goes to sleep with such tasks. The files of one that is done are fetched when the execution wakes. */
+export type SleepingTask = OpenTask | (Done & { watch: Watch });
+
+export type Sleeper =
+	| { kind: 'complete'; items: INodeExecutionData[] }
+	| {
+			kind: 'open';
+			tasks: SleepingTask[];
+			files: FileSettings;
+			assembly: Assembly;
+			/** This came in, and the output is to carry it. */
+			input?: IDataObject | undefined;
+	  };
+
+/** Executions of this process sleep on these inputs: n8n's Retry On Fail runs the node again on them. */
+const asleep = new WeakSet<object>();
+
+/** Returns the items of an execution that has to sleep on. n8n 2.41 also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
+export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
+	const items = context.getInputData();
+	return items.some((item) => asleep.has(item)) ? items.map((item) => ({ ...item })) : undefined;
+}
+
+/** Makes what goes out for an input item that is not over by the deadline, or its first item where it is over already. */
+function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
+	const pairedItem = { item: index };
+	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };
+	const { tasks, assembly } = sleeper;
+	const taskIds = tasks.map(({ watch }) => watch.taskId);
+	const json = unfinishedJson(assembly, taskIds, tasks[0]?.task);
+	return carryInput({ json, pairedItem }, sleeper.input);
+}
+
+export async function suspend(
+	context: IExecuteFunctions,
+	client: ServiceClient,
+	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
+): Promise<INodeExecutionData[]> {
+	// They come last: n8n links the items of a woken node by position.
+	const further = sleepers.flatMap((sleeper) =>
+		sleeper.kind === 'complete' ? sleeper.items.slice(1) : [],
+	);
+	const node = context.getNode();
+	// They leave by the deadline, without this node being called again.
+	const all = [...sleepers.map(firstItem), ...further].map((item) => plainFailureItem(node, item));
+	const items = await cleanItems(context, all);
+	const open = sleepers.filter((sleeper) => sleeper.kind === 'open');
+	const pathOf = (url?: string) => urlOf(url)?.pathname;
+	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
+	const sleeping = sleepers.map((sleeper): SleepingItem => {
+		if (sleeper.kind === 'complete') return { kind: 'complete' };
+		const { files, assembly, input } = sleeper;
+		const tasks = sleeper.tasks.map((task): Watch => {
+			// The callback of a task that an earlier execution made goes to that one.
+			const called = task.kind === 'open' && pathOf(task.receiveUrl) === ownPath;
+			return { ...task.watch, pace: called ? 'asleep' : 'poll' };
+		});
+		return { kind: 'open', files, assembly, tasks, carriesInput: input !== undefined };
+	});
+	const notes = {
+		id: randomUUID(),
+		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
+	};
+	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
+	for (const item of items) asleep.add(item);
+	const entry = context.getExecuteData();
+	entry.data = { main: [items] };
+	// n8n 2.41 disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object:
+	// they would hand their items on untouched.
+	entry.node = { ...entry.node };
+	const tasks = openTasks(notes);
+	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
+	const deadline = Math.round(latest + clockAheadMs());
+	// The tooltip reads this address, which has no token. A fragment is sent nowhere.
+	const shown = `#tasks=${tasks.length}&until=${deadline}`;
+	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}${shown}` });
+	await context.putExecutionToWait(new Date(deadline));
+	const sleep = sleepOf(notes.id, { context, client });
+	for (const task of open.flatMap((sleeper) => sleeper.tasks))
+		if (task.kind === 'done') sleep.note(task.taskId, task);
+	sleep.watch(tasks, { resumeUrl: waking.resumeUrl, coverage: 'all' });
+	// Return copies: n8n's `handleNodeErrorOutput` may empty the list that it is given.
+	return items.map((item) => ({ ...item }));
+}

@@ -1,0 +1,219 @@
+/**
+ * Decides what an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
+ * `unknown` and never repeated. Pure. Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
+ */
+import type { CreationRequest } from '../actions/operation';
+import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/account';
+import type { Answer, NoAnswer, Reply } from '../transport/client';
+import { quote, type Failure } from '../base/failures';
+import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../transport/task';
+import { asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { wordsOf } from '../transport/look';
+import { isAboutCredits, OUT_OF_CREDITS } from '../transport/reading';
+
+export interface Created {
+	taskId: string;
+	/** Is in epoch ms, and that of the answer. */
+	createdAt: number;
+	answer: JsonObject;
+	/** The service reports the task's end there; none where it does not, or reports it to another execution. */
+	receiveUrl?: string | undefined;
+}
+
+/** A creation whose answer is not known may have made a task. */
+export interface Sending {
+	request: CreationRequest;
+	/** Epoch ms by our clock. */
+	sentAt: number;
+}
+
+/**
+ * Returns what is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
+ * Of a file its hash says what was asked for.
+ */
+export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
+	const { receive_url: _ignored, ...body } = request.body;
+	const files = request.files?.map(({ stream: _, ...file }) => file);
+	return { ...request, body, ...(files && { files }) };
+}
+
+export function identityOf(request: CreationRequest): unknown[] {
+	const { path, qs, body, files = [] } = withoutReceiveUrl(request);
+	const content = files.map(({ field, name, sha256 }) => [field, name, sha256]);
+	return [path, qs ?? null, body, ...content];
+}
+
+/** Creations are repeated for this long after the first refusal of a kind, in ms. */
+export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unnamed limit': 60_000 };
+
+export type Patience = keyof typeof PATIENCE_MS;
+
+/** Says that nothing was created. */
+export interface Refusal {
+	/**
+	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
+	 * again after a pause.
+	 */
+	kind: 'retry' | 'full' | 'limited';
+	failure: Failure;
+	retryAfterMs: number | undefined;
+	/** Where it is undefined, the creation is tried again until the deadline. */
+	patience: Patience | undefined;
+}
+
+export type Creation =
+	| { kind: 'created'; taskId: string; answer: JsonObject }
+	| Refusal
+	/** A task may exist, and may be paid for: outcome `unknown`. */
+	| { kind: 'unclear'; failure: Failure }
+	/** Refused, and nothing was paid: outcome `rejected`. */
+	| { kind: 'failed'; failure: Failure };
+
+function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
+	const description =
+		'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.';
+	const failure: Failure = { outcome: 'unknown', message, description, taskId, httpStatus };
+	return { kind: 'unclear', failure };
+}
+
+function rejected(message: string, advice: string, httpStatus?: number): Failure {
+	const description = `${advice} No task was created and nothing was paid.`;
+	return { outcome: 'rejected', message, description, httpStatus };
+}
+
+function retry(failure: Failure, { headers }: Answer): Refusal {
+	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patience: undefined };
+}
+
+const ELSEWHERE =
+	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
+
+/** The keys are statuses of refusals. Only the redirects listed here are refusals: they ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
+const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
+	301: ELSEWHERE,
+	307: ELSEWHERE,
+	308: ELSEWHERE,
+	401: 'Check the API key in the credential (invalid, expired or revoked) and the credits of the account.',
+	402: OUT_OF_CREDITS,
+	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
+	404: 'Check the Base URL in the credential and the path, voice or model named in the node.',
+	413: 'The input is too large for the service. Shorten it.',
+};
+
+const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, advice: string]>> = {
+	cap: [
+		'The API key has reached its daily or spend limit',
+		'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
+	],
+	rate: [
+		'The service accepts no more tasks at the moment',
+		'Lower the option Max Active Tasks, raise the Timeout option, or run again later.',
+	],
+	ambiguous: [
+		'The service refused the task because of a limit it does not name',
+		'It is either a rate limit (run again later or lower Max Active Tasks) or the daily spend limit of the API key (raise it on the API Keys page).',
+	],
+};
+
+const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
+
+/** These words are about tasks that run or wait to run, and not about requests. */
+const FULL_ACCOUNT = /active.?task|concurren|queue/i;
+
+function readTooMany(answer: Answer): Creation {
+	const limit = kindOf429(answer.body);
+	const [refused, advice] = LIMITS[limit];
+	const failure = rejected(`${refused} (${saidBy(answer)})`, advice, answer.status);
+	if (limit === 'cap') return { kind: 'failed', failure };
+	const again = retry(failure, answer);
+	if (limit === 'ambiguous') return { ...again, patience: 'unnamed limit' };
+	return { ...again, kind: FULL_ACCOUNT.test(reasonsOf(answer.body)) ? 'full' : 'limited' };
+}
+
+function unusable({ text, body, unread }: Answer): string {
+	if (unread !== undefined) return `an answer ${unread}`;
+	if (text === '') return 'an empty answer';
+	if (body === undefined) return 'an answer that is not JSON';
+	// An endpoint that makes no task, such as one that clones a voice, has its result there.
+	return `an answer without task_id (${quote(text)})`;
+}
+
+function readSuccess(answer: Answer): Creation {
+	const { body, status } = answer;
+	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
+	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
+		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
+			return readTooMany(answer);
+		const advice = 'Correct the fields that the message names, or check the credits.';
+		const message = `The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`;
+		return { kind: 'failed', failure: rejected(message, advice, status) };
+	}
+	const taskId = taskIdOf(body);
+	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
+	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`;
+	return unclear(message, status, taskIdIn(answer.text));
+}
+
+function readSilence({ kind, reason }: NoAnswer): Creation {
+	if (kind === 'unanswered')
+		return unclear(`The answer to the request never came (${reason}); the task may exist`);
+	if (kind === 'unsent') {
+		const still = 'Check that n8n still has the files of this execution, and run again.';
+		const message = `A file of the request could not be read again: ${reason}`;
+		return { kind: 'failed', failure: rejected(message, still) };
+	}
+	const advice = 'Check the Base URL in the credential and whether the service is up.';
+	const failure = rejected(`The service could not be reached: ${reason}`, advice);
+	const patience = kind === 'impossible' ? 'unknown host' : 'connection';
+	return { kind: 'retry', failure, retryAfterMs: undefined, patience };
+}
+
+export function readCreation(reply: Reply): Creation {
+	if (!reply.answered) return readSilence(reply);
+	const { status } = reply;
+	return status >= 200 && status < 300 ? readSuccess(reply) : readRefusal(reply);
+}
+
+function readRefusal(answer: Answer): Creation {
+	const { status, body, headers } = answer;
+	const said = saidBy(answer);
+	if (mentionsTask(answer.text)) {
+		const taskId = taskIdOf(body) ?? taskIdIn(answer.text);
+		const message = `The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`;
+		return unclear(message, status, taskId);
+	}
+	if (status === 429) return readTooMany(answer);
+	if (status === 503 && isServerBusy(body)) {
+		const later = 'Run again later, or raise the Timeout option.';
+		return retry(rejected(`The service is busy (${said})`, later, status), answer);
+	}
+	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE)) {
+		// It can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
+		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
+		const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
+		const message = `The service answered with a redirect (${said})${named}; the task may exist`;
+		return unclear(message, status, taskId);
+	}
+	if (status >= 500 || status === 408 || status < 200) {
+		const message = `The service failed while it handled the request (${said}); the task may exist`;
+		return unclear(message, status);
+	}
+	const advice =
+		REFUSAL_ADVICE[isAboutCredits(status, said) ? 402 : status] ??
+		'Correct the fields that the message names.';
+	const failure = rejected(`The service refused the task (${said})`, advice, status);
+	return { kind: 'failed', failure };
+}
+
+/** Finds the ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
+function taskIdInAddress(location: unknown): string | undefined {
+	const url = urlOf(location, 'https://any.example');
+	if (url === undefined) return undefined;
+	const { pathname, searchParams } = url;
+	const [, part] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
+	try {
+		return asText(searchParams.get('task_id')) ?? asText(decodeURIComponent(part ?? ''));
+	} catch {
+		return part;
+	}
+}

@@ -1,0 +1,72 @@
+/** Speech by voice ID has two routes: v1 of the specification, and a form at v3 where the service asks for it (docs/service.md, "Two speech routes"). */
+import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/lists';
+import type { CreationRequest } from '../actions/operation';
+import type { Account, SpeechRoute } from '../transport/account';
+import type { ApiRequest, Reply } from '../transport/client';
+import { wordsOf } from '../transport/look';
+import { mentionsTask } from '../transport/task';
+import { asText, isObject } from '../base/json';
+
+type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
+
+interface Sender {
+	account: Account;
+	send: (wire: Wire) => Promise<Reply>;
+	/** Tells whether nothing more may be sent. */
+	isOver: () => boolean;
+	/** Receives the route whose answer counts. */
+	used?: { add(route: SpeechRoute): void } | undefined;
+}
+
+const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
+/** Nothing was created with these statuses, unless the answer names a task. */
+const REFUSALS = new Set([200, 400, 404, 410, 422]);
+
+const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
+const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
+
+/** Puts the provider's name before the voice ID. */
+export function voiceOnV3(request: CreationRequest): string {
+	const voice = requestVoice(request);
+	return isPrefixed(voice) ? voice : `${V1_PROVIDER}_${voice}`;
+}
+
+function wireOf(request: CreationRequest, route: SpeechRoute): Wire {
+	const { path, qs, body, form, files } = request;
+	if (route === 'v1') return { path, qs, body, form, files };
+	const fields = { voice_id: voiceOnV3(request), ...qs, ...body };
+	return { path: '/v3/text-to-speech', body: fields, form: true };
+}
+
+function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRoute[] {
+	const { speechRoute: chosen = 'v1' } = request;
+	if (chosen !== 'auto') return [chosen];
+	if (speechRoute === 'v3') return ['v3'];
+	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
+}
+
+/** Tells whether an answer refuses the request, which created nothing, and asks for v3. */
+function asksForV3(reply: Reply): boolean {
+	if (!reply.answered || !REFUSALS.has(reply.status) || mentionsTask(reply.text)) return false;
+	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);
+	return isRefused && MOVED.test(wordsOf(reply) ?? reply.text);
+}
+
+const isNowhere = (reply: Reply) =>
+	reply.answered && reply.status === 404 && !mentionsTask(reply.text);
+
+/** Sends a creation, and once more by the other route where the first one has refused it in favour of that. */
+export async function sendByRoute(request: CreationRequest, sender: Sender): Promise<Reply> {
+	const { account, send, isOver, used } = sender;
+	const [first = 'v1', second] = routesFor(request, account);
+	const reply = await send(wireOf(request, first));
+	const leadsOn = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
+	const other =
+		second === undefined || !leadsOn || isOver() ? undefined : await send(wireOf(request, second));
+	// If each route refers to the other, v3 decides.
+	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
+	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
+	if (other !== undefined && route === 'v3' && !isNowhere(answer)) account.speechRoute = 'v3';
+	if (request.speechRoute !== undefined) used?.add(route);
+	return answer;
+}

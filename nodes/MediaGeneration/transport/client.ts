@@ -1,0 +1,188 @@
+/**
+ * Is the one door to the service: only n8n's credential attaches the key, nothing here retries, every request ends within its time,
+ * however slowly its answer drips, and what an answer says of throttling is learned here.
+ */
+import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
+import { accountOf, type Account, type Purpose } from './account';
+import { ANSWER, readJson, readText, type Read } from '../base/bounded';
+import { cleanerOf } from '../n8n/clean';
+import { encodeBody, type Body } from './body';
+import { timeLimit, unlessAborted } from '../base/clock';
+import {
+	CREDENTIAL,
+	readCredentials,
+	recentCredentials,
+	signer,
+	type Credentials,
+	type N8nContext,
+	type RequestContext,
+} from './credentials';
+import { connectionOf, reasonOf, type Connection } from '../base/networkError';
+
+export type { N8nContext };
+
+export interface Answer extends Read {
+	answered: true;
+	status: number;
+	headers: Record<string, unknown>;
+	/** Holds only the beginning of an answer beyond its bound. */
+	text: string;
+}
+
+export interface NoAnswer {
+	answered: false;
+	/** Only an `unanswered` request can have reached the service. One that is `unsent` never was whole. */
+	kind: Connection | 'unsent';
+	reason: string;
+}
+
+export type Reply = Answer | NoAnswer;
+
+export interface ApiRequest extends Body {
+	method: 'GET' | 'POST';
+	/** Begins with a slash; its parts are URL-encoded already. */
+	path: string;
+	qs?: IDataObject;
+	purpose: Purpose;
+	/** Limits the time from the request to the last byte of its answer. */
+	timeoutMs: number;
+	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
+	signal?: AbortSignal;
+}
+
+export interface ServiceClient {
+	credentials: Credentials;
+	account: Account;
+	send(request: ApiRequest): Promise<Reply>;
+}
+
+interface RawResponse {
+	statusCode: number;
+	headers: Record<string, unknown>;
+	body: unknown;
+}
+
+/** Makes one request within its time. Never rejects. */
+async function exchange<T>(
+	options: IHttpRequestOptions,
+	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
+): Promise<Awaited<T> | NoAnswer> {
+	const limit = timeLimit(timeoutMs, signal);
+	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
+		const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
+	};
+	try {
+		const limited = {
+			...options,
+			// The helper's own limit counts idle time only, and serves where the abort is ignored.
+			timeout: Math.max(1, Math.ceil(timeoutMs)),
+			abortSignal: limit.signal,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			// A redirect would carry the bearer token to wherever it points.
+			disableFollowRedirect: true,
+		};
+		// Stop waiting even if the helper ignores the abort.
+		const response = await unlessAborted(limit.signal, request(limited, limit.signal));
+		return response ?? unanswered('the request was given up');
+	} catch (error) {
+		return unanswered(reasonOf(error), connectionOf(error));
+	} finally {
+		limit.end();
+	}
+}
+
+/** Makes a client for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
+export async function recentClient(
+	context: N8nContext,
+	fits?: (credentials: Credentials) => boolean,
+): Promise<ServiceClient> {
+	return await createClient(context, recentCredentials(context, fits));
+}
+
+export async function createClient(
+	context: RequestContext,
+	reading = readCredentials(context),
+): Promise<ServiceClient> {
+	const read = await reading;
+	const { credentials } = read;
+	const signedWith = signer(context, read);
+	const account = accountOf(credentials.baseUrl, credentials.apiKey);
+	const cleaner = cleanerOf(context);
+	cleaner.knows(credentials);
+
+	async function send(asked: ApiRequest): Promise<Reply> {
+		const { method, path, qs, purpose } = asked;
+		cleaner.hasSent(asked.body?.receive_url);
+		const { body, headers, unsent } = encodeBody(asked);
+		const options: IHttpRequestOptions = {
+			...{ method, url: credentials.baseUrl + path, qs, body, encoding: 'stream' },
+			headers: { Accept: 'application/json', ...headers },
+		};
+		const reply = await exchange<Answer>(options, asked, async (limited, signal) => {
+			// n8n's helper overwrites a request's signal with the execution's (n8n-core 2.41); this context hands it the request's instead.
+			const own = { getExecutionCancelSignal: { value: () => signal } };
+			const response = (await context.helpers.httpRequestWithAuthentication.call(
+				Object.create(context, own) as typeof context,
+				CREDENTIAL,
+				limited,
+				{ credentialsDecrypted: await signedWith() },
+			)) as RawResponse;
+			const { statusCode: status, headers: answered } = response;
+			const { text: raw, whole } = await readText(response.body);
+			// Clean it before it is parsed, so that no escape hides the key.
+			const text = cleaner.key(raw);
+			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
+		});
+		const why = unsent?.();
+		if (!reply.answered && why !== undefined)
+			return { answered: false, kind: 'unsent', reason: cleaner.text(why) };
+		if (!reply.answered) {
+			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
+			return { ...reply, reason: cleaner.text(reply.reason + at) };
+		}
+		account.learn(purpose, reply);
+		return reply;
+	}
+
+	return { credentials, account, send };
+}
+
+const PREFLIGHT_TIMEOUT_MS = 3_000;
+const SELF_CALL_TIMEOUT_MS = 20_000;
+
+/** Makes a request to this n8n itself, without any credential. */
+async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
+	return await exchange(options, { timeoutMs }, async (limited) => {
+		return (await context.helpers.httpRequest(limited)) as RawResponse;
+	});
+}
+
+/** Asks what a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined where it can't be seen. */
+export async function publishedMethods(
+	context: N8nContext,
+	url: string,
+): Promise<string | undefined> {
+	const method = 'OPTIONS' as string as IHttpRequestMethods;
+	const headers = { Origin: new URL(url).origin };
+	const response = await askSelf(context, { method, url, headers }, PREFLIGHT_TIMEOUT_MS);
+	if ('answered' in response) return undefined;
+	const methods = response.headers['access-control-allow-methods'];
+	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
+}
+
+/** What this n8n answers to a call of this process. */
+export type SelfReply = { status: number; body: unknown } | { status: undefined; reason: string };
+
+export async function callSelf(
+	context: N8nContext,
+	url: string,
+	body: IDataObject,
+): Promise<SelfReply> {
+	const options = { method: 'POST', url, body, json: true } as const;
+	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
+	if ('answered' in response) return { status: undefined, reason: response.reason };
+	return { status: response.statusCode, body: response.body };
+}

@@ -1,0 +1,106 @@
+/** Reads the credential, and gives n8n what it signs requests with. A key is never sent to another address than its own. */
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialsDecrypted,
+	IExecuteFunctions,
+	ILoadOptionsFunctions,
+	IWebhookFunctions,
+} from 'n8n-workflow';
+import { credentialProblem, normalizeBaseUrl } from './baseUrl';
+import { BoundedMap } from '../base/boundedMap';
+import { cleanerOf } from '../n8n/clean';
+import { now } from '../base/clock';
+import { invalid } from '../base/failures';
+
+export const CREDENTIAL = 'mediaGenerationApi';
+
+export type N8nContext = IExecuteFunctions | IWebhookFunctions;
+/** Includes the editor's requests for lists. */
+export type RequestContext = N8nContext | ILoadOptionsFunctions;
+
+export interface Credentials {
+	baseUrl: string;
+	apiKey: string;
+	callbackSecret: string;
+}
+
+export interface CredentialRead {
+	credentials: Credentials;
+	data: ICredentialDataDecryptedObject;
+	/** Epoch ms. */
+	readAt: number;
+}
+
+/** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
+const RECENT_MS = 5_000;
+
+/** Throws an `invalid` failure in words before anything is sent. */
+export async function readCredentials(context: RequestContext): Promise<CredentialRead> {
+	const data = await context.getCredentials(CREDENTIAL);
+	const problem = credentialProblem(data);
+	if (problem !== undefined)
+		throw invalid(
+			problem,
+			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
+		);
+	const credentials = {
+		baseUrl: normalizeBaseUrl(data.baseUrl as string),
+		apiKey: data.apiKey as string,
+		callbackSecret: (data.callbackSecret ?? '') as string,
+	};
+	return { credentials, data, readAt: now() };
+}
+
+interface KeptCredential {
+	/** Calls that come at the same moment share one. */
+	reading: Promise<CredentialRead>;
+	/** True if it was read because what was kept did not fit. Callers who guess cause that once in the time that it is kept. */
+	again: boolean;
+}
+
+/** The keys name workflow, node and credential. An entry is forgotten when it is no longer recent, as API keys are not kept. */
+const recent = new BoundedMap<string, KeptCredential>(200);
+
+/** Returns what was read a moment ago, or reads it now. While the editor listens nothing is kept. */
+export async function recentCredentials(
+	context: N8nContext,
+	fits: (credentials: Credentials) => boolean = () => true,
+): Promise<CredentialRead> {
+	if (context.getMode() === 'manual') return await readCredentials(context);
+	const { id: nodeId, credentials: used } = context.getNode();
+	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
+	const kept = recent.get(key);
+	const read = await kept?.reading;
+	if (read !== undefined && (kept?.again === true || fits(read.credentials))) return read;
+	const newer = recent.get(key);
+	// Another call that did not fit was faster.
+	if (newer !== undefined && newer !== kept) return await newer.reading;
+	const made: KeptCredential = { reading: readCredentials(context), again: kept !== undefined };
+	recent.set(key, made);
+	const forget = () => {
+		if (recent.get(key) === made) recent.delete(key);
+	};
+	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+	made.reading.catch(forget);
+	return await made.reading;
+}
+
+/** Gives n8n what it signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
+export function signer(
+	context: RequestContext,
+	first: CredentialRead,
+): () => Promise<ICredentialsDecrypted | undefined> {
+	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
+	return async () => {
+		if (now() - latestAt >= RECENT_MS) {
+			latestAt = now();
+			latest = readCredentials(context).then((read) => {
+				cleanerOf(context).knows(read.credentials);
+				// A key that came with another address is never sent to the first one.
+				return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+			});
+		}
+		const read = await latest.catch(() => undefined);
+		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
+	};
+}

@@ -1,0 +1,123 @@
+/** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
+import { asText, isObject, type JsonObject } from '../base/json';
+import { extensionIn, mediaOf } from '../audio/kinds';
+import type { Task } from './task';
+
+export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
+
+export interface TaskOutput {
+	url: string;
+	kind: OutputKind;
+}
+
+const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
+const BARE_KEY = /^ur[il]s?$/i;
+const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
+/** Such fields hold smaller copies of a result. */
+const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
+/** The request itself carried what stands under these names. */
+const ECHO_KEY =
+	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
+/** A stream plays while the task runs: it is no result, and is gone soon after. */
+const STREAM_KEY = /stream/i;
+/** The best ones come first. */
+const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
+const MAX_OUTPUT_DEPTH = 5;
+/** Limits the fields, and the objects of each level, that are looked through for addresses: no task has nearly as many. */
+const MAX_LOOKED_AT = 1_000;
+
+function listOf(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value.slice(0, MAX_LOOKED_AT);
+	return value === undefined ? [] : [value];
+}
+
+function httpUrl(value: unknown): string | undefined {
+	const text = asText(value) ?? '';
+	return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+}
+
+function outputKindOf(name: string, url: string, taskType: string): OutputKind {
+	const media = mediaOf(extensionIn(new URL(url).pathname));
+	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
+	if (media === 'image' || media === 'audio') return media;
+	if (/video/i.test(name) || media === 'video') return 'file';
+	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
+	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
+	return 'file';
+}
+
+/** Takes the full picture of an image where there is one; a preview is a result where there is none. */
+function imageIn(entry: unknown): string | undefined {
+	const image = isObject(entry) ? entry : { url: entry };
+	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
+		.map(httpUrl)
+		.find((url) => url !== undefined);
+}
+
+interface FieldHolder {
+	name: string;
+	fields: JsonObject;
+}
+
+const isResultKey = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
+
+const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
+
+function below(fields: JsonObject, names: readonly string[]): FieldHolder[] {
+	return names
+		.filter((name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name))
+		.flatMap((name) => {
+			const entries = listOf(fields[name]).filter(isObject);
+			return entries.map((entry) => ({ name, fields: entry }));
+		});
+}
+
+/**
+ * Lists the files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
+ * is an address, the deeper ones last. Previews count only when there is nothing better.
+ * @param echoes texts that the creation request carried, where they are known: addresses among them are not results,
+ * whatever query they come back with
+ */
+export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
+	const carried = new Set(echoes);
+	const isEcho = (url: string) => carried.has(url) || carried.has(url.split('?', 1)[0] ?? '');
+	let left = MAX_LOOKED_AT;
+	const best = new Map<string, TaskOutput>();
+	const previews = new Map<string, TaskOutput>();
+	const add = (to: typeof best, file: TaskOutput) => {
+		const known = to.get(file.url);
+		if (known === undefined && !isEcho(file.url)) to.set(file.url, file);
+		// A second name of the same file can say more about it than the first.
+		if (known?.kind === 'file') known.kind = file.kind;
+	};
+	const addField = (to: typeof best, { name, fields }: FieldHolder, key: string) => {
+		// A field that is just "url" takes the name of the object that holds it.
+		const called = BARE_KEY.test(key) ? name : key;
+		for (const value of listOf(fields[key])) {
+			const url = (left -= 1) >= 0 ? httpUrl(value) : undefined;
+			if (url !== undefined) add(to, { url, kind: outputKindOf(called, url, type) });
+		}
+	};
+	const addNamed = (holder: FieldHolder) => {
+		for (const url of listOf(holder.fields.result_images).map(imageIn))
+			if (url !== undefined) add(best, { url, kind: 'image' });
+		for (const key of NAMED) addField(best, holder, key);
+	};
+	const top: FieldHolder = { name: '', fields: isObject(raw.metadata) ? raw.metadata : {} };
+	addNamed(top);
+	addNamed({ name: '', fields: raw });
+	let level = [top];
+	for (let depth = 0; depth < MAX_OUTPUT_DEPTH; depth += 1) {
+		level.forEach(addNamed);
+		level = level
+			.flatMap((holder) => {
+				const names = namesOf(holder.fields);
+				for (const key of names)
+					if (URL_KEY.test(key) && isResultKey(key))
+						addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
+				return below(holder.fields, names);
+			})
+			.slice(0, MAX_LOOKED_AT);
+	}
+	return [...(best.size > 0 ? best : previews).values()];
+}

@@ -1,0 +1,78 @@
+/** Does the second half of the trigger's work, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { Delivery } from '../files/item';
+import { ItemFields } from '../actions/fields';
+import { readTriggerFileSettings } from '../actions/trigger';
+import { cleanly } from '../n8n/clean';
+import { createClient } from '../transport/client';
+import type { JsonObject } from '../base/json';
+import { parseTask } from '../transport/task';
+import { verdictOf, withoutFiles } from '../transport/verdict';
+import { ownerOf, remember } from './once';
+
+interface Received {
+	task_id: string;
+	/** The service has sent it; without verification, it is what was posted. */
+	task: JsonObject;
+	verified: boolean;
+	/** True if the URL was signed, so that it came from somebody who may use this credential. */
+	signed: boolean;
+	/** Saved so that the same event starts no other execution; undefined where nothing is remembered. */
+	event: string | undefined;
+	reference: string | undefined;
+	/** True if the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
+	reference_verified: boolean;
+}
+
+const UNTRUSTED =
+	'The files were not downloaded: this callback was neither verified nor signed, so anyone could have chosen their addresses. Turn on "Verify with Service", or set a Callback Secret in the credential';
+
+/** Makes the item that starts the execution. Fields that this node writes itself are never taken from the task. */
+export function receivedItem(received: Received): INodeExecutionData {
+	const { task, event, reference, reference_verified, ...given } = received;
+	const fields: JsonObject = { ...task };
+	for (const name of ['reference', 'reference_verified', 'download_error']) delete fields[name];
+	return {
+		json: {
+			...given,
+			...(event !== undefined && { event }),
+			task: fields,
+			...(reference !== undefined && { reference, reference_verified }),
+		},
+	};
+}
+
+async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const files = readTriggerFileSettings(new ItemFields(context, 0));
+	// Only downloads need the client, for the service's own host; the webhook has cleaned what came.
+	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
+	const delivery = new Delivery(context, {
+		baseUrl: client?.credentials.baseUrl,
+		signal: context.getExecutionCancelSignal(),
+	});
+	const deliveries = context.getInputData().map(async (item, index) => {
+		const received = item.json as Partial<IDataObject & Received>;
+		const { task_id: taskId, task: posted, signed, event, ...extra } = received;
+		const task = parseTask(posted);
+		// An item that is no callback, e.g. pinned data, passes through unchanged.
+		if (task === undefined || taskId === undefined) return [{ ...item }];
+		if (typeof event === 'string')
+			remember(ownerOf(context), event, context.getWorkflowStaticData('node'));
+		const verdict = verdictOf(taskId, task);
+		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
+		const isUntrusted = files.download && extra.verified !== true && signed !== true;
+		const done = { taskId, task, outputs };
+		const settings = { ...files, download: files.download && !isUntrusted };
+		const { items, failure } = await delivery.deliver(done, settings, { index, extra });
+		const hasNone = verdict.kind === 'running' && task.state === 'done';
+		const missing = hasNone ? withoutFiles(taskId, task).failure : failure;
+		const error = isUntrusted && outputs.length > 0 ? UNTRUSTED : missing?.message;
+		if (error !== undefined) for (const { json } of items) json.download_error = error;
+		return items;
+	});
+	return (await Promise.all(deliveries)).flat();
+}
+
+export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	return await cleanly(context, async () => await deliver(context));
+}

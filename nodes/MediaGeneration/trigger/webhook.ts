@@ -1,0 +1,105 @@
+/** Reads what was posted to a webhook, and is the one way to answer. Source: docs/service.md, "Events". */
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { taskIdProblem } from '../actions/fields';
+import { readJson, type Bound, type Read } from '../base/bounded';
+import { cleanerOf, logOf } from '../n8n/clean';
+import { messageOf, quote } from '../base/failures';
+import { isObject } from '../base/json';
+import { parseTask, taskIdOf, type Task } from '../transport/task';
+
+/** Bodies of real callbacks are a few kB. */
+const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
+
+const RETRY_AFTER_S = 5;
+
+/** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
+export class CallRefusal extends Error {
+	constructor(
+		readonly status: number,
+		message: string,
+		readonly retryAfterS = RETRY_AFTER_S,
+	) {
+		super(message);
+	}
+}
+
+export interface Posted {
+	taskId: string;
+	/** Is what the sender says of the task; undefined where the body only names it. */
+	task: Task | undefined;
+}
+
+/** @param parsed what n8n has made of a body of another type, such as a form */
+export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
+	const { body, unread } = readPost(raw, parsed);
+	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
+	if (!isObject(body)) throw new CallRefusal(400, 'the body is not a JSON object');
+	const task = parseTask(body);
+	const taskId = task?.id ?? taskIdOf(body);
+	if (taskId === undefined) throw new CallRefusal(400, 'the body has no task id');
+	if (taskIdProblem(taskId) !== undefined) throw new CallRefusal(400, 'the task id is malformed');
+	return { taskId, task };
+}
+
+function readPost(raw: Buffer | undefined, parsed: unknown): Read {
+	const bytes = raw ?? Buffer.of();
+	const text = bytes
+		.subarray(0, POST.bytes)
+		.toString()
+		.replace(/^\uFEFF/, '');
+	const read = readJson(text, POST, bytes.length <= POST.bytes);
+	if (read.body !== undefined || read.unread !== undefined || !isObject(parsed)) return read;
+	try {
+		return readJson(JSON.stringify(parsed), POST);
+	} catch {
+		return read;
+	}
+}
+
+type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
+	rawBody?: Buffer;
+	readRawBody?: () => Promise<void>;
+};
+
+/** Ignores the stated content type. Throws a CallRefusal where the body names no task. */
+export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
+	const request = context.getRequestObject() as CallbackRequest;
+	const parsed: unknown = context.getBodyData();
+	// n8n 2.41 does not read a body whose type it does not know. A body that can't be read counts as missing.
+	if (request.rawBody === undefined && !(isObject(parsed) && Object.keys(parsed).length > 0))
+		await request.readRawBody?.().catch(() => undefined);
+	return readPosted(request.rawBody, parsed);
+}
+
+/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
+export function answer(
+	context: IWebhookFunctions,
+	status: number,
+	body: IDataObject,
+): IWebhookResponseData {
+	context.getResponseObject().status(status).json(body);
+	return { noWebhookResponse: true };
+}
+
+/** Answers a call that failed: where a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
+export function refuse(
+	context: IWebhookFunctions,
+	call: string,
+	error: unknown,
+): IWebhookResponseData {
+	const isRefusal = error instanceof CallRefusal;
+	if (!isRefusal)
+		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
+	const response = context.getResponseObject();
+	if (response.headersSent) return { noWebhookResponse: true };
+	const { status, message, retryAfterS } = isRefusal
+		? error
+		: new CallRefusal(503, 'the callback could not be handled, try again');
+	const isIgnored = status === 200;
+	// The service's words are in it. They are cut before they are cleaned, as every copy of a call pays for that.
+	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
+	const why = isIgnored ? { ignored: said } : { error: said };
+	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
+	if (status === 503) response.setHeader('Retry-After', retryAfterS);
+	return answer(context, status, { received: isIgnored, ...why });
+}
