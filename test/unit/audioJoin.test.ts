@@ -27,7 +27,7 @@ test('all items together, in order, without a credential or a request', async ()
 			...join,
 			inputBinaryField: ' data ',
 			fileName: ' dialogue ',
-			binaryPropertyName: ' sound ',
+			outputBinaryField: ' sound ',
 			options: { pauseBetweenParts: 250 },
 		},
 		input: words.map((word) => spoken(word)),

@@ -73,7 +73,7 @@ test.each<[string, object, boolean]>([
 
 test.each<[IDataObject, string[], boolean]>([
 	[{ downloadOutput: false }, [], false],
-	[{ binaryPropertyName: 'picture' }, [FILE], true],
+	[{ outputBinaryField: 'picture' }, [FILE], true],
 ])("the trigger's own settings count: %j", async (parameters, requests, fetched) => {
 	const trust = { verified: fetched };
 	const { item, asked } = await delivered({ items: [{ ...RECEIVED, ...trust }], parameters });

@@ -17,7 +17,7 @@ const PLAIN: ItemSettings = {
 	longText: { kind: 'off' },
 	files: {
 		download: true,
-		binaryPropertyName: 'data',
+		outputBinaryField: 'data',
 		maxFileBytes: 500_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,
@@ -52,8 +52,8 @@ test.each<[Fields, object]>([
 	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
 	[{ callbackUrl }, {}],
 	[{ downloadOutput: 'false' }, files({ download: false })],
-	[{ binaryPropertyName: 'sound' }, files({ binaryPropertyName: 'sound' })],
-	[{ binaryPropertyName: ' ' }, {}],
+	[{ outputBinaryField: 'sound' }, files({ outputBinaryField: 'sound' })],
+	[{ outputBinaryField: ' ' }, {}],
 ])('%j', (fields, expected) => {
 	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
 });
@@ -146,7 +146,7 @@ describe('refused in words', () => {
 		['a pause below 0', { longText: 'join', options: { pauseBetweenParts: -1 } }, pause],
 		['a pause of hours', { longText: 'join', options: { pauseBetweenParts: 60_001 } }, pause],
 		['a callback URL', { waitForCompletion: false, callbackUrl: {} }, noText('Callback URL')],
-		['a field for the files', { binaryPropertyName: {} }, noText('Put Output Files in Field')],
+		['a field for the files', { outputBinaryField: {} }, noText('Put Output Files in Field')],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => read(fields))).toEqual({ message, description });
 	});

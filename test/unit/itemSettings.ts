@@ -4,7 +4,7 @@ import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 
 export const FILES: FileSettings = {
 	download: true,
-	binaryPropertyName: 'data',
+	outputBinaryField: 'data',
 	maxFileBytes: 1_000_000,
 	splitFiles: false,
 	transcriptInOutput: false,

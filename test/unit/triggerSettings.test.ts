@@ -11,7 +11,7 @@ type Fields = Record<string, unknown>;
 const PLAIN = { statuses: ['done', 'error'], verify: true, types: [], deduplicate: true };
 const FILES = {
 	download: true,
-	binaryPropertyName: 'data',
+	outputBinaryField: 'data',
 	maxFileBytes: 500_000_000,
 	splitFiles: false,
 	transcriptInOutput: false,
@@ -39,8 +39,8 @@ test.each<[Fields, object]>([
 	[{}, {}],
 	[{ downloadOutput: false }, { download: false }],
 	[{ downloadOutput: 'no' }, {}],
-	[{ binaryPropertyName: ' sound ' }, { binaryPropertyName: 'sound' }],
-	[{ binaryPropertyName: ' ' }, {}],
+	[{ outputBinaryField: ' sound ' }, { outputBinaryField: 'sound' }],
+	[{ outputBinaryField: ' ' }, {}],
 	[{ options: { maxFileSize: 2 } }, { maxFileBytes: 2_000_000 }],
 	[{ options: { maxFileSize: '0.5' } }, { maxFileBytes: 500_000 }],
 	[{ options: { maxFileSize: 0 } }, {}],

@@ -22,7 +22,7 @@ export const audio: Resource = {
 			placeholder: 'e.g. chapter-1',
 			description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
 		}),
-		text('Put Output File in Field', 'binaryPropertyName', {
+		text('Put Output File in Field', 'outputBinaryField', {
 			required: true,
 			default: 'data',
 			hint: 'The name of the output binary field for the joined file; merged captions get _1 appended',

@@ -86,7 +86,7 @@ export function readTriggerFileSettings(fields: ItemFields): FileSettings {
 	const maxFileMb = asNumber(fields.options.maxFileSize) ?? MAX_FILE_MB;
 	return {
 		download: fields.boolean('downloadOutput', true),
-		binaryPropertyName: asText(fields.raw('binaryPropertyName'))?.trim() || 'data',
+		outputBinaryField: asText(fields.raw('outputBinaryField'))?.trim() || 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,

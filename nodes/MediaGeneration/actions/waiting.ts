@@ -7,7 +7,7 @@ import { MAX_FILE_MB } from './operation';
 
 export interface FileSettings {
 	download: boolean;
-	binaryPropertyName: string;
+	outputBinaryField: string;
 	maxFileBytes: number;
 	/** Names the first file, without its ending. */
 	fileName?: string | undefined;
@@ -44,8 +44,8 @@ export function readMaxFileBytes(fields: ItemFields): number {
 function readFileSettings(fields: ItemFields): FileSettings {
 	return {
 		download: fields.boolean('downloadOutput', true),
-		binaryPropertyName:
-			fields.optionalText('binaryPropertyName', 'Put Output Files in Field') ?? 'data',
+		outputBinaryField:
+			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
 		fileName: asText(fields.options.fileName),
 		splitFiles: fields.options.splitFiles === true,

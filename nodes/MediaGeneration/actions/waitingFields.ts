@@ -27,7 +27,7 @@ export const downloadField = toggle('Download Output', 'downloadOutput', {
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 });
 
-export const filesField = text('Put Output Files in Field', 'binaryPropertyName', {
+export const filesField = text('Put Output Files in Field', 'outputBinaryField', {
 	required: true,
 	default: 'data',
 	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',

@@ -157,7 +157,7 @@ async function joinedItem(
 				times: [],
 				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
 			};
-	const { outputs, binary } = inFields(shown.files, files.binaryPropertyName);
+	const { outputs, binary } = inFields(shown.files, files.outputBinaryField);
 	const json: IDataObject = {
 		...wholeJson(assembly, done),
 		parts: done.map(({ taskId }, number) => ({

@@ -133,7 +133,7 @@ export class Delivery {
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
 		const isSplit = settings.splitFiles && files.length > 0;
 		const shown = isSplit ? split(files, fields) : [files];
-		const placed = shown.map((each) => inFields(each, settings.binaryPropertyName));
+		const placed = shown.map((each) => inFields(each, settings.outputBinaryField));
 		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
 			const json: IDataObject = {
 				...fields,

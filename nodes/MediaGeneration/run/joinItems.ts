@@ -51,9 +51,9 @@ async function joinGroup(
 			`The audio can't be joined: ${joined.reason}`,
 			'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.',
 		);
-	const binaryPropertyName =
-		textField(first, 'binaryPropertyName', 'Put Output File in Field') ?? 'data';
-	const { outputs, binary } = inFields(joined.files, binaryPropertyName);
+	const outputBinaryField =
+		textField(first, 'outputBinaryField', 'Put Output File in Field') ?? 'data';
+	const { outputs, binary } = inFields(joined.files, outputBinaryField);
 	const pairedItem = pairedItems(items);
 	const json: IDataObject = {
 		parts: pairedItem.map(({ item }, number) => ({
