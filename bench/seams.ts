@@ -5,7 +5,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { WebhookResponse } from '../test/support/webhookResponse';
 import { readJson, readText } from '../nodes/MediaGeneration/base/bounded';
 import { cleanerOf, cleanItems } from '../nodes/MediaGeneration/n8n/clean';
-import { inPieces } from '../nodes/MediaGeneration/base/clock';
+import { inPieces } from '../nodes/MediaGeneration/n8n/clock';
 import { receive } from '../nodes/MediaGeneration/trigger/receive';
 import { prepareReceiveUrl } from '../nodes/MediaGeneration/trigger/receiveUrl';
 import { readPosted } from '../nodes/MediaGeneration/trigger/webhook';

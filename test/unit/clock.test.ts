@@ -1,5 +1,6 @@
 /** On the real clock, by what aborts and what does not: none of these tests asserts how long anything takes. */
-import { now, onAbort, pause, timeLimit } from '../../nodes/MediaGeneration/base/clock';
+import { now, onAbort, timeLimit } from '../../nodes/MediaGeneration/base/clock';
+import { pause } from '../../nodes/MediaGeneration/n8n/clock';
 
 const aborted = async (signal: AbortSignal) => {
 	if (!signal.aborted)

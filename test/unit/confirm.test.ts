@@ -2,7 +2,8 @@
 import { confirm } from '../../nodes/MediaGeneration/trigger/confirm';
 import type { Posted } from '../../nodes/MediaGeneration/trigger/webhook';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import { now, pause } from '../../nodes/MediaGeneration/base/clock';
+import { now } from '../../nodes/MediaGeneration/base/clock';
+import { pause } from '../../nodes/MediaGeneration/n8n/clock';
 import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import { onMachine } from '../model/machine';
 import { answer, scriptedClient } from '../support/replies';

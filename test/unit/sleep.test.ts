@@ -1,6 +1,6 @@
 /** What this n8n knows of a sleeping execution, and when it wakes it: on a virtual clock, with a service and an n8n in a few lines. */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
-import { realClock } from '../../nodes/MediaGeneration/base/clock';
+import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { verdictNow } from '../../nodes/MediaGeneration/transport/verdict';
 import { resumptions } from '../../nodes/MediaGeneration/suspend/resumptions';

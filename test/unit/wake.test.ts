@@ -8,7 +8,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { createClient } from '../../nodes/MediaGeneration/transport/client';
-import { pause } from '../../nodes/MediaGeneration/base/clock';
+import { pause } from '../../nodes/MediaGeneration/n8n/clock';
 import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import { writeNotes, type SleepingItem } from '../../nodes/MediaGeneration/suspend/notes';
 import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/suspend/watch';

@@ -1,6 +1,6 @@
 /** Reads one task, and deletes tasks: those that run end and are refunded, those that are over stay unless asked for (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { realClock } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import { attemptLater, FailureError, invalid } from '../base/failures';
 import { asNumber, isObject } from '../base/json';
 import { lookAtTask } from '../transport/look';

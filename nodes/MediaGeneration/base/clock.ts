@@ -1,5 +1,4 @@
 /** Tells the time and waits. Callers can pass a clock, so that tests run on a virtual one. */
-import { sleep } from 'n8n-workflow';
 import { ensured } from './boundedMap';
 
 export interface Clock {
@@ -8,15 +7,6 @@ export interface Clock {
 	/** Resolves after `ms`, or earlier when the signal aborts. Never rejects. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
-
-/** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
-const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
-
-/** n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
-const WOKEN = new Error('woken');
-
-/** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
-const SLICE_MS = 30_000;
 
 /** Returns epoch ms that do not jump when somebody sets the machine's clock: a pause must not become longer by that. */
 export function now(): number {
@@ -46,19 +36,8 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	return () => acts.delete(mine);
 }
 
-/** Implements {@link Clock.sleep} by real time. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-	if (signal === undefined) return await sleepUntil(ms);
-	const end = now() + ms;
-	for (let left = ms; left > 0 && !signal.aborted; left = end - now()) {
-		const cut = new AbortController();
-		const slept = sleepUntil(Math.min(left, SLICE_MS), cut.signal).catch(() => undefined);
-		await unlessAborted(signal, slept);
-		cut.abort(WOKEN);
-	}
-}
-
-export const realClock: Clock = { now, sleep: pause };
+/** n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
+export const ABORTED = new Error('aborted');
 
 export interface TimeLimit {
 	signal: AbortSignal;
@@ -74,7 +53,7 @@ export interface TimeLimit {
 export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
-	const abort = () => controller.abort(WOKEN);
+	const abort = () => controller.abort(ABORTED);
 	timer.addEventListener('abort', abort, { once: true });
 	const forget = outer && onAbort(outer, abort);
 	const met = () => timer.removeEventListener('abort', abort);
@@ -134,24 +113,6 @@ export class OncePerMinute {
 
 /** Does long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
-
-/** Work may hold n8n's event loop for this long. */
-const PIECE_MS = 15;
-
-export async function inPieces<T>(work: Work<T>): Promise<T> {
-	let [since, isLong] = [now(), false];
-	let step = work.next();
-	while (step.done !== true) {
-		if (now() - since >= PIECE_MS) {
-			await pause(0);
-			[since, isLong] = [now(), true];
-		}
-		step = work.next();
-	}
-	// Give what follows long work a turn of its own.
-	if (isLong) await pause(0);
-	return step.value;
-}
 
 export function atOnce<T>(work: Work<T>): T {
 	let step = work.next();

@@ -4,7 +4,7 @@ import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
-import { inPieces, realClock } from '../base/clock';
+import { inPieces, realClock } from '../n8n/clock';
 import { attemptLater, quote, type Failure } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';

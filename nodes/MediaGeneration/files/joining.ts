@@ -7,7 +7,7 @@ import { soundFactsOf } from '../audio/scan';
 import type { SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
-import { inPieces, pause } from '../base/clock';
+import { inPieces, pause } from '../n8n/clock';
 import { attemptLater } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
 import { megabytes } from './fileAnswer';

@@ -4,7 +4,8 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
-import { inPieces, type Work } from '../base/clock';
+import { type Work } from '../base/clock';
+import { inPieces } from './clock';
 import { onOneLine } from '../base/failures';
 import { mapTexts, mapTextsInPieces, urlOf, type JsonObject, type Seen } from '../base/json';
 import { patternOf } from '../base/keys';

@@ -10,7 +10,7 @@ import { refusedQuestion } from '../actions/refusal';
 import { cleanerOf, cleanly } from '../n8n/clean';
 import type { SpeechRoute } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
-import { inPieces, realClock } from '../base/clock';
+import { inPieces, realClock } from '../n8n/clock';
 import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
 import type { Waking } from '../suspend/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';

@@ -9,7 +9,8 @@ import type { CreationRequest } from '../actions/operation';
 import type { ItemSettings } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
 import { createClient, type ServiceClient } from '../transport/client';
-import { inPieces, type Work } from '../base/clock';
+import { type Work } from '../base/clock';
+import { inPieces } from '../n8n/clock';
 import {
 	attempt,
 	attemptLater,

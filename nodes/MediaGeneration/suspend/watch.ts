@@ -1,7 +1,8 @@
 /** Watches over this process's sleeping executions: a callback that is lost, or comes too early, leaves none asleep until its deadline. */
 import { ensured } from '../base/boundedMap';
 import { callSelf, type N8nContext, type ServiceClient } from '../transport/client';
-import { realClock, unlessAborted } from '../base/clock';
+import { unlessAborted } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import type { Account } from '../transport/account';
 import { lookAtTask, type Look } from '../transport/look';
 import type { Ended } from '../transport/verdict';

@@ -1,7 +1,8 @@
 /** Reads what costs nothing: it is repeated while the service can't answer, but never while the account asked for a pause. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Answer, Reply, ServiceClient } from './client';
-import { backoffMs, realClock, type Clock } from '../base/clock';
+import { backoffMs, type Clock } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import {
 	attemptLater,
 	FailureError,

@@ -1,6 +1,6 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
-import { realClock } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from './paging';

@@ -1,7 +1,7 @@
 /** Decides how a task ends, for polling, the last look before sleeping, waking and the trigger, which hand the end on as it is. */
 import * as failures from './taskFailures';
 import type { Failure } from '../base/failures';
-import { realClock } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import { isObject } from '../base/json';
 import type { ServiceClient } from './client';
 import { lookAtTask, type LookAt } from './look';

@@ -2,7 +2,8 @@
 import type { PollRoute } from '../transport/account';
 import { BoundedMap } from '../base/boundedMap';
 import type { ServiceClient } from '../transport/client';
-import { now, realClock, timeLimit } from '../base/clock';
+import { now, timeLimit } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import { Limiter } from '../base/limiter';
 import { lookOnRoute, type Look } from '../transport/look';
 import { LOOK_POLICIES, untilClear } from '../transport/until';

@@ -5,7 +5,8 @@
 import { createHash } from 'crypto';
 import type { FunctionsBase, IDataObject } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../base/boundedMap';
-import { now, pause } from '../base/clock';
+import { now } from '../base/clock';
+import { pause } from '../n8n/clock';
 import { CallRefusal } from './webhook';
 
 export interface Memory {

@@ -5,7 +5,7 @@ import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGenerati
 import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/audio/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';
 import type { SoundFacts } from '../../../nodes/MediaGeneration/audio/sound';
-import { inPieces } from '../../../nodes/MediaGeneration/base/clock';
+import { inPieces } from '../../../nodes/MediaGeneration/n8n/clock';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneWav } from '../../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../../service/media/transcript';

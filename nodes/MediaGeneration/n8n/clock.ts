@@ -1,0 +1,41 @@
+/** Waits by n8n's own `sleep`, the only timer that its lint rules allow. */
+import { sleep } from 'n8n-workflow';
+import { ABORTED, now, unlessAborted, type Clock, type Work } from '../base/clock';
+
+/** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
+const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
+
+/** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
+const SLICE_MS = 30_000;
+
+/** Implements {@link Clock.sleep} by real time. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+	if (signal === undefined) return await sleepUntil(ms);
+	const end = now() + ms;
+	for (let left = ms; left > 0 && !signal.aborted; left = end - now()) {
+		const cut = new AbortController();
+		const slept = sleepUntil(Math.min(left, SLICE_MS), cut.signal).catch(() => undefined);
+		await unlessAborted(signal, slept);
+		cut.abort(ABORTED);
+	}
+}
+
+export const realClock: Clock = { now, sleep: pause };
+
+/** Work may hold n8n's event loop for this long. */
+const PIECE_MS = 15;
+
+export async function inPieces<T>(work: Work<T>): Promise<T> {
+	let [since, isLong] = [now(), false];
+	let step = work.next();
+	while (step.done !== true) {
+		if (now() - since >= PIECE_MS) {
+			await pause(0);
+			[since, isLong] = [now(), true];
+		}
+		step = work.next();
+	}
+	// Give what follows long work a turn of its own.
+	if (isLong) await pause(0);
+	return step.value;
+}
