@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INodeType } from 'n8n-workflow';
-import { ensureBuilt } from './built';
 import { fieldsPage } from './fieldsPage';
 import { runMain } from './halt';
 import { root } from './pack';
@@ -16,7 +15,6 @@ async function descriptionOf(name: string) {
 }
 
 runMain(async () => {
-	await ensureBuilt();
 	const [action, trigger] = [
 		await descriptionOf('MediaGeneration'),
 		await descriptionOf('MediaGenerationTrigger'),

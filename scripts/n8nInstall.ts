@@ -8,7 +8,7 @@ import { withLock } from './lock';
 import { npm } from './npm';
 
 const neededGigabytes = 3;
-/** A folder for each version, with the manifest and the lock file that install it. */
+/** A folder for each version with the manifest that installs it, and a lock file for the default one. */
 const manifests = join(__dirname, '..', 'test', 'n8n', 'install');
 
 /** The version that everything runs in unless told otherwise. */
@@ -67,7 +67,7 @@ async function install({ version, dir, binFolder }: N8nInstall): Promise<void> {
 			`Not enough disk space for n8n: ${dir} has ${free.toFixed(1)} GB left, and ${neededGigabytes} GB are needed. ` +
 				'Free some space, or let XDG_CACHE_HOME point to a folder on another disk, then run the command again.',
 		);
-	for (const file of ['package.json', 'package-lock.json'])
+	for (const file of readdirSync(join(manifests, version)))
 		copyFileSync(join(manifests, version, file), join(dir, file));
 	console.log(`Installing n8n ${version} into ${dir}: once, about 5 minutes and 2.2 GB ...`);
 	for (const [purpose, command] of Object.entries(installSteps)) {
@@ -78,11 +78,13 @@ async function install({ version, dir, binFolder }: N8nInstall): Promise<void> {
 	writeFileSync(join(dir, '.complete'), '');
 }
 
-/** The cached n8n of this process's version, installed first if it is not there yet: its folder is named by its lock file. Two callers at once install it once. */
+/** The cached n8n of this process's version, installed first if it is not there yet: its folder is named by the files that install it. Two callers at once install it once. */
 export async function ensureN8n(): Promise<N8nInstall> {
 	const version = n8nVersion();
-	const lock = readFileSync(join(manifests, version, 'package-lock.json'));
-	const key = createHash('sha256').update(lock).digest('hex').slice(0, 12);
+	const hash = createHash('sha256');
+	for (const file of readdirSync(join(manifests, version)).sort())
+		hash.update(readFileSync(join(manifests, version, file)));
+	const key = hash.digest('hex').slice(0, 12);
 	const dir = join(cacheFolder(), `n8n-${key}`);
 	const modules = join(dir, 'node_modules');
 	const executable = process.platform === 'win32' ? 'node.exe' : 'node';

@@ -2,8 +2,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Halt } from './halt';
-import { withLock } from './lock';
-import { cacheFolder } from './n8nInstall';
 
 async function install(packages: string): Promise<void> {
 	const { execa } = await import('execa');
@@ -25,12 +23,7 @@ async function install(packages: string): Promise<void> {
 async function ensure<T>(find: () => T | undefined, packages: string, need: string): Promise<T> {
 	const present = find();
 	if (present !== undefined) return present;
-	if (existsSync('/usr/bin/apt-get') && process.getuid?.() === 0)
-		await withLock(
-			join(cacheFolder(), 'apt'),
-			async () => (find() === undefined ? await install(packages) : undefined),
-			'Another command is installing packages; waiting for it ...',
-		);
+	if (existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) await install(packages);
 	const installed = find();
 	if (installed !== undefined) return installed;
 	throw new Halt(
@@ -80,9 +73,4 @@ export async function ensureChromium(): Promise<string> {
 		'chromium',
 		`No Chromium was found in ${browsers.join(', ')}, and the variable CHROMIUM names none.`,
 	);
-}
-
-/** What puts the frames of a film together. */
-export async function ensureFfmpeg(): Promise<void> {
-	await ensure(() => folderOf('ffmpeg'), 'ffmpeg', 'No ffmpeg was found on the PATH.');
 }

@@ -5,12 +5,10 @@ import {
 	analyzePackage,
 	SOURCE_FILE_PATTERNS,
 } from '@n8n/scan-community-package/scanner/scanner.mjs';
-import { ensureBuilt } from './built';
 import { runMain } from './halt';
 import { inTemporaryFolder, packPackage, root } from './pack';
 
 runMain(async () => {
-	await ensureBuilt();
 	await inTemporaryFolder(async (folder) => {
 		execFileSync('tar', ['-xzf', await packPackage(folder), '-C', folder]);
 		const sources = await analyzePackage(root, SOURCE_FILE_PATTERNS);

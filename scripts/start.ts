@@ -11,7 +11,7 @@ import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
 import { withLock } from './lock';
 import { ensureN8n } from './n8nInstall';
-import { buildAndInstall, importExamples, logIn, readState, startFolder } from './start/demo';
+import { importExamples, installBuilt, logIn, readState, startFolder } from './start/demo';
 import { printResults, runFirst } from './start/firstRun';
 
 const logFile = join(startFolder, 'n8n.log');
@@ -78,7 +78,7 @@ async function run(
 
 	const state = readState();
 	await ensureN8n();
-	await buildAndInstall(state);
+	await installBuilt();
 	const settings = { taskMs, ...exampleSettings };
 	const service = real
 		? undefined

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ensureBuilt } from './built';
 import { runNode } from './child';
 import { Halt } from './halt';
 import { ensureN8n } from './n8nInstall';
@@ -31,13 +30,12 @@ interface ChildOptions {
 	env?: Record<string, string>;
 }
 
-/** Runs a TypeScript file on the built nodes and an installed n8n. */
+/** Runs a TypeScript file on the nodes as they were built and an installed n8n. */
 export async function runFile(
 	file: string,
 	args: readonly string[],
 	{ nodeArgs = [], env }: ChildOptions = {},
 ): Promise<void> {
-	await ensureBuilt();
 	await ensureN8n();
 	await runNode(['--import', 'tsx', ...nodeArgs, file, ...args], env);
 }

@@ -1,7 +1,8 @@
 /** `npm run test:n8n`, `test:queue`, `test:browser`, `test:chaos` and `test:workflows`: the packed nodes in a real n8n. */
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { runMain } from './halt';
+import { defaultVersion, versions, versionVariable } from './n8nInstall';
 import { root } from './pack';
 import { ensureChromium, ensureQueuePrograms } from './programs';
 import { chooseSuites, runFile, runSuites, suitesIn } from './suites';
@@ -17,7 +18,11 @@ program
 	.command('test:n8n')
 	.description('Tests the packed nodes in a real n8n')
 	.option(...only)
-	.action(async (asked: { only?: string[] }) => {
+	.addOption(
+		new Option('--n8n <version>', 'in this version').choices(versions).default(defaultVersion),
+	)
+	.action(async (asked: { only?: string[]; n8n: string }) => {
+		process.env[versionVariable] = asked.n8n;
 		await runSuites(chooseSuites(of('n8n'), asked.only));
 	});
 
@@ -27,8 +32,10 @@ program
 	.option(...only)
 	.option('--sleepers <number>', 'how many executions sleep in the suite storms', '100')
 	.action(async (asked: { only?: string[]; sleepers: string }) => {
+		// Storms take long, and run at night.
 		const all = new Map([...of('queue'), ...chooseSuites(of('n8n'), inQueueMode)]);
-		const suites = chooseSuites(all, asked.only);
+		const usual = [...all.keys()].filter((name) => name !== 'storms');
+		const suites = chooseSuites(all, asked.only ?? usual);
 		await ensureQueuePrograms();
 		const MEDIA_GENERATION_SLEEPERS = asked.sleepers;
 		await runSuites(suites, { env: { MEDIA_GENERATION_N8N: 'queue', MEDIA_GENERATION_SLEEPERS } });

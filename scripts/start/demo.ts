@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import type { N8n } from '../../test/n8n/harness/n8n';
 import { Rest, RestError, type SavedWorkflow } from '../../test/n8n/harness/rest';
 import { exampleNames, exampleWorkflow } from '../../test/n8n/harness/workflow';
-import { ensureBuilt, hashOf } from '../built';
 import { Halt } from '../halt';
-import { installPackage, inTemporaryFolder, nodesFolder, packPackage, root } from '../pack';
+import { installPackage, inTemporaryFolder, packPackage, root } from '../pack';
 
 export const startFolder = join(root, '.n8n-start');
 const stateFile = join(startFolder, 'state.json');
@@ -18,8 +17,6 @@ export interface StartState {
 	password: string;
 	/** The stand-in's API key: the same one each time, so that nothing in n8n has to change. */
 	serviceKey: string;
-	/** The hash of the package that is installed in n8n. */
-	installed?: string;
 }
 
 function writeState(state: StartState): StartState {
@@ -37,15 +34,10 @@ export function readState(): StartState {
 	});
 }
 
-/** Builds the package and installs it into the demo's n8n, each unless it is there already. */
-export async function buildAndInstall(state: StartState): Promise<void> {
-	await ensureBuilt();
-	const installed = hashOf(['dist', 'package.json', 'README.md', 'LICENSE']);
-	const modules = join(nodesFolder(startFolder), 'node_modules');
-	if (state.installed === installed && existsSync(modules)) return;
+/** Installs the package as it was built into the demo's n8n. */
+export async function installBuilt(): Promise<void> {
 	console.log('Packing the nodes and installing them into n8n ...');
 	await inTemporaryFolder(async (folder) => installPackage(await packPackage(folder), startFolder));
-	writeState({ ...state, installed });
 }
 
 /** Logs in as the demo's owner, who is made on the first start. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items, type NodeRun } from './harness/execution';
-import { needsSuspending } from './harness/version';
 import { action, base, chain, type Link, type Node, workflowOf } from './harness/nodes';
 
 const start = base('Start', ['manualTrigger', 1]);
@@ -66,48 +65,40 @@ describe('branches', () => {
 		runsOf(execution, name).flatMap(({ data }) => data?.main.flatMap((each) => each ?? []) ?? []);
 	const hintsOf = (execution: Execution, name: string) => JSON.stringify(runsOf(execution, name));
 
-	it(
-		'both outputs of an If lead into one Generate that suspends: every item comes out with its own task',
-		needsSuspending(),
-		async () => {
-			const nodes = [...list(4), even(), sound('Generate', asleep)];
-			const links: Link[] = [...chain(nodes), ['If', 'Generate', 1]];
-			const all = allOf(await run(nodes, links), 'Generate');
-			assert.deepEqual(created().sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
-			const texts = all.map(({ json }) => context.service.task(String(json.task_id)).body.text);
-			// n8n begins with the output whose way is drawn higher.
-			assert.deepEqual(texts.sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
-			assert.ok(all.every(({ json, binary }) => json.status === 'done' && binary?.data));
-		},
-	);
+	it('both outputs of an If lead into one Generate that suspends: every item comes out with its own task', async () => {
+		const nodes = [...list(4), even(), sound('Generate', asleep)];
+		const links: Link[] = [...chain(nodes), ['If', 'Generate', 1]];
+		const all = allOf(await run(nodes, links), 'Generate');
+		assert.deepEqual(created().sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
+		const texts = all.map(({ json }) => context.service.task(String(json.task_id)).body.text);
+		// n8n begins with the output whose way is drawn higher.
+		assert.deepEqual(texts.sort(), ['Sound 0', 'Sound 1', 'Sound 2', 'Sound 3']);
+		assert.ok(all.every(({ json, binary }) => json.status === 'done' && binary?.data));
+	});
 
 	for (const [how, steering, outcome] of [
 		['is refused', '', 'invalid'],
 		['fails', '{"stand_in":{"end":"error"}}', 'failed'],
 		['fails asleep', '{"stand_in":{"end":"error"}}', 'failed'],
 	] as const)
-		it(
-			`a Generate behind a Generate ${how}: its error output leads Task: Wait to that failure, not to the first one's file`,
-			how === 'fails asleep' ? needsSuspending() : {},
-			async () => {
-				const second = sound(
-					'Second',
-					{
-						text: outcome === 'invalid' ? "={{ '' }}" : 'Second',
-						...(how === 'fails asleep' && { waitMode: 'callback' }),
-						options: { extraFields: steering, gracePeriod: 0 },
-					},
-					toErrorOutput,
-				);
-				const behind = waiting('Wait', {}, { onError: 'continueRegularOutput' });
-				const nodes = [...list(1), sound('First'), second, behind];
-				const links: Link[] = [...chain(nodes.slice(0, -1)), ['Second', 'Wait', 1]];
-				const [item] = items(await run(nodes, links), 'Wait');
-				assert.equal(item?.json.outcome, outcome);
-				assert.notEqual(item.json.task_id, context.service.creations()[0]?.id);
-				assert.equal(item.binary, undefined);
-			},
-		);
+		it(`a Generate behind a Generate ${how}: its error output leads Task: Wait to that failure, not to the first one's file`, async () => {
+			const second = sound(
+				'Second',
+				{
+					text: outcome === 'invalid' ? "={{ '' }}" : 'Second',
+					...(how === 'fails asleep' && { waitMode: 'callback' }),
+					options: { extraFields: steering, gracePeriod: 0 },
+				},
+				toErrorOutput,
+			);
+			const behind = waiting('Wait', {}, { onError: 'continueRegularOutput' });
+			const nodes = [...list(1), sound('First'), second, behind];
+			const links: Link[] = [...chain(nodes.slice(0, -1)), ['Second', 'Wait', 1]];
+			const [item] = items(await run(nodes, links), 'Wait');
+			assert.equal(item?.json.outcome, outcome);
+			assert.notEqual(item.json.task_id, context.service.creations()[0]?.id);
+			assert.equal(item.binary, undefined);
+		});
 
 	it('Retry of an execution whose Generate had not begun makes its own task beside an equal one', async () => {
 		const { service, rest } = context;

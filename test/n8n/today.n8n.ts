@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { profiles } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
-import { canSuspend } from './harness/version';
 import { exampleWorkflow, testWorkflow, type Workflow } from './harness/workflow';
 
 const START = 'When Clicked';
@@ -73,27 +72,23 @@ describe('today', () => {
 		assert.equal((await fileOf(execution, 'Dub It')).fileName, 'ferry-de.mp3');
 	});
 
-	it(
-		'dubbing sleeps, and is woken by the callback',
-		{ skip: canSuspend() ? false : 'this n8n can not suspend' },
-		async () => {
-			const { rest, service } = context;
-			const workflow = example('dubbing');
-			const extraFields = '{"stand_in": {"never_ends": true}}';
-			Object.assign(parametersOf(workflow, 'Dub It'), {
-				waitMode: 'callback',
-				options: { gracePeriod: 0, extraFields },
-			});
-			const id = await start(workflow);
-			assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
-			const [task] = service.creations('dubbing');
-			assert.ok(task);
-			assert.match(String(task.receiveUrl), /\/webhook-waiting\//);
-			await service.finish(task.id);
-			await fileOf(await over(id), 'Dub It');
-			assert.equal(service.creations('dubbing').length, 1);
-		},
-	);
+	it('dubbing sleeps, and is woken by the callback', async () => {
+		const { rest, service } = context;
+		const workflow = example('dubbing');
+		const extraFields = '{"stand_in": {"never_ends": true}}';
+		Object.assign(parametersOf(workflow, 'Dub It'), {
+			waitMode: 'callback',
+			options: { gracePeriod: 0, extraFields },
+		});
+		const id = await start(workflow);
+		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		const [task] = service.creations('dubbing');
+		assert.ok(task);
+		assert.match(String(task.receiveUrl), /\/webhook-waiting\//);
+		await service.finish(task.id);
+		await fileOf(await over(id), 'Dub It');
+		assert.equal(service.creations('dubbing').length, 1);
+	});
 
 	it('speech goes to v3 and is found by its whole text; what runs is listed and deleted', async () => {
 		const { service } = context;
