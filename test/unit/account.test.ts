@@ -1,10 +1,6 @@
-import {
-	Account,
-	accountOf,
-	retryAfterMs,
-	type Purpose,
-} from '../../nodes/MediaGeneration/transport/account';
+import { Account, accountOf, type Purpose } from '../../nodes/MediaGeneration/transport/account';
 import type { Answer } from '../../nodes/MediaGeneration/transport/client';
+import { retryAfterMs } from '../../nodes/MediaGeneration/transport/throttling';
 import { answer } from '../support/replies';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,6 +1,6 @@
 /** What each answer to a creation means for payment, in which words, and whether it may be sent again. */
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
-import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/transport/account';
+import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/transport/throttling';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, noAnswer } from '../support/replies';
 

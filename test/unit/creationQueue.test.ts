@@ -1,5 +1,5 @@
 import { CreationQueue } from '../../nodes/MediaGeneration/transport/creationQueue';
-import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/task/submit';
+import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/task/create';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

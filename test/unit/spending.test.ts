@@ -1,7 +1,7 @@
 /** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
 import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
 import type { NodeRun } from '../../nodes/MediaGeneration/task/ledger';
-import type { Submitted } from '../../nodes/MediaGeneration/task/submit';
+import type { Submitted } from '../../nodes/MediaGeneration/task/create';
 import {
 	Spending,
 	type SpendingDeps,

@@ -1,5 +1,5 @@
 /** Reads what a file host's answer says, and what can be wrong with it. */
-import { retryAfterMs } from '../transport/account';
+import { retryAfterMs } from '../transport/throttling';
 import { headerOf, type OpenFile } from '../transport/fileHost';
 
 import { asNumber } from '../base/json';

@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../task/creation';
 import type { Asked, Earlier, Ledger, Slot } from '../task/ledger';
-import type { SubmitDeps } from '../task/submit';
+import type { SubmitDeps } from '../task/create';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../files/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../files/item';
 import type { ItemSettings } from '../actions/waiting';

@@ -1,7 +1,7 @@
 /** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
 import type { Created } from '../task/creation';
 import { Creations, withCandidates, type Unfound } from '../task/find';
-import { createTask, type Submitted } from '../task/submit';
+import { createTask, type Submitted } from '../task/create';
 import { adviceOn } from '../actions/refusal';
 import { logOf, quietly } from '../n8n/clean';
 import type { Failure } from '../base/failures';

@@ -3,7 +3,7 @@
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import type { CreationRequest } from '../actions/operation';
-import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/account';
+import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/throttling';
 import type { Answer, NoAnswer, Reply } from '../transport/client';
 import { quote, type Failure } from '../base/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../transport/task';

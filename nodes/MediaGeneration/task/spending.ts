@@ -5,7 +5,7 @@
 import type { Created } from './creation';
 import type { LedgerStore } from './entries';
 import type { NodeRun } from './ledger';
-import type { Submitted } from './submit';
+import type { Submitted } from './create';
 import { ensured } from '../base/boundedMap';
 import type { ServiceClient } from '../transport/client';
 import type { Clock } from '../base/clock';

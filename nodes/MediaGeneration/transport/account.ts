@@ -3,8 +3,7 @@ import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
 import { CreationQueue } from './creationQueue';
-import { asNumber, asText, isObject } from '../base/json';
-import { errorTextOf } from './task';
+import { kindOf429, MAX_RETRY_AFTER_MS, retryAfterMs } from './throttling';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -19,8 +18,7 @@ export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 const MAX_ACCOUNTS = 200;
 const MAX_KINDS = 100;
 const MAX_KNOWN = 20_000;
-/** No Retry-After is believed beyond this, nor callbacks held back for longer than the second one. */
-const MAX_RETRY_AFTER_MS = 5 * 60_000;
+/** Callbacks are held back for no longer than this. */
 const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
 export class Account {
@@ -78,37 +76,4 @@ const accounts = new BoundedMap<string, Account>(MAX_ACCOUNTS);
 export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
 	return ensured(accounts, id, () => new Account());
-}
-
-/** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
-export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
-	const value = asText([headers['retry-after']].flat()[0]);
-	const seconds = asNumber(value);
-	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
-	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
-	return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
-}
-
-const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
-const RATE =
-	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
-
-export function reasonsOf(body: unknown): string {
-	if (!isObject(body)) return '';
-	const nested = isObject(body.error) ? body.error : {};
-	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
-		.filter((part) => typeof part === 'string')
-		.join(' ');
-}
-
-/** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
-export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
-	const reasons = reasonsOf(body);
-	if (/active.?task.?limit/i.test(reasons)) return 'rate';
-	if (CAP.test(reasons)) return 'cap';
-	return RATE.test(reasons) ? 'rate' : 'ambiguous';
-}
-
-export function isServerBusy(body: unknown): boolean {
-	return /server.?busy/i.test(reasonsOf(body));
 }

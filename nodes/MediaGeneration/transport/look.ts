@@ -1,5 +1,5 @@
 /** Looks at a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
-import { kindOf429, retryAfterMs } from './account';
+import { kindOf429, retryAfterMs } from './throttling';
 import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
 import { now } from '../base/clock';

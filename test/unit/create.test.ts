@@ -1,7 +1,7 @@
 import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { Creations } from '../../nodes/MediaGeneration/task/find';
-import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/task/submit';
+import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/task/create';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

@@ -1,0 +1,39 @@
+/** Reads what answers say of limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
+import { asNumber, asText, isObject } from '../base/json';
+import { errorTextOf } from './task';
+
+/** No Retry-After is believed beyond this. */
+export const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
+/** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
+export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
+	const value = asText([headers['retry-after']].flat()[0]);
+	const seconds = asNumber(value);
+	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
+	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
+	return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
+const RATE =
+	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
+
+export function reasonsOf(body: unknown): string {
+	if (!isObject(body)) return '';
+	const nested = isObject(body.error) ? body.error : {};
+	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
+		.filter((part) => typeof part === 'string')
+		.join(' ');
+}
+
+/** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
+export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
+	const reasons = reasonsOf(body);
+	if (/active.?task.?limit/i.test(reasons)) return 'rate';
+	if (CAP.test(reasons)) return 'cap';
+	return RATE.test(reasons) ? 'rate' : 'ambiguous';
+}
+
+export function isServerBusy(body: unknown): boolean {
+	return /server.?busy/i.test(reasonsOf(body));
+}
