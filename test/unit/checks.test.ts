@@ -1,7 +1,7 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
-import { isToolRun } from '../../nodes/MediaGeneration/actions/fields';
+import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
 import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
 
@@ -18,6 +18,7 @@ interface Setting {
 	/** How this n8n answers a call to itself; undefined where it does not. */
 	status?: number;
 	noted?: unknown;
+	executionId?: string | null;
 }
 
 function contextOf({
@@ -27,6 +28,7 @@ function contextOf({
 	reads = true,
 	status,
 	noted,
+	executionId = '7',
 }: Setting = {}) {
 	const store: Record<string, unknown> = noted === undefined ? {} : { [CONTEXT_FIELD]: noted };
 	const called: IHttpRequestOptions[] = [];
@@ -34,6 +36,7 @@ function contextOf({
 		...(isToolExecution === undefined ? {} : { isToolExecution }),
 		getNode: () => ({ id: 'node-1', name: 'Media', type }),
 		getContext: () => store,
+		getExecutionId: () => executionId ?? undefined,
 		evaluateExpression(expression: string) {
 			if (expression === '{{ $execution.resumeUrl }}') return resumeUrl;
 			if (reads instanceof Error) throw reads;
@@ -79,6 +82,7 @@ test.each<[string, Setting, boolean]>([
 	['the type says so', { type: 'x.mediaGenerationTool' }, true],
 	['the type says so, whatever n8n says', { type: 'x.aTool', isToolExecution: () => false }, true],
 	['a type that only begins so', { type: 'Tool.media' }, false],
+	["one of n8n's Agents, without an execution", { executionId: null }, true],
 ])('as a tool of an agent: %s', async (_name, setting, tool) => {
 	expect(isToolRun(contextOf(setting).context)).toBe(tool);
 	if (tool)

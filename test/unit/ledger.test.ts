@@ -8,7 +8,7 @@ import {
 	type Slot,
 } from '../../nodes/MediaGeneration/task/ledger';
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
-import { runOf } from '../../nodes/MediaGeneration/run/prepare';
+import { runOf } from '../../nodes/MediaGeneration/n8n/execution';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };

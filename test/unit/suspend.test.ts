@@ -49,6 +49,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	const context = {
 		getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
 		getContext: () => store,
+		getExecutionId: () => '7',
 		getExecuteData: () => data,
 		getInputData: () => input,
 		putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),

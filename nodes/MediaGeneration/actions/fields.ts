@@ -2,6 +2,7 @@
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
+import { isToolRun } from '../n8n/execution';
 import { pathProblem } from '../transport/baseUrl';
 
 const MAX_TASK_ID = 4_000;
@@ -41,12 +42,6 @@ const MAX_FIELD_DEPTH = 100;
 function nestedDeeperThan(levels: number, value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
-}
-
-/** Tells whether an AI agent runs the node. */
-export function isToolRun(context: IExecuteFunctions): boolean {
-	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
-	return isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
 }
 
 /** This file of an item goes into its request. */

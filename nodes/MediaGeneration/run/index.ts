@@ -11,6 +11,7 @@ import { cleanerOf, cleanly } from '../n8n/clean';
 import type { SpeechRoute } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
+import { killedSince, runOf, storeOf } from '../n8n/execution';
 import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
 import type { Waking } from '../suspend/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
@@ -81,8 +82,8 @@ async function generate(
 	operation: Operation,
 ): Promise<INodeExecutionData[]> {
 	const clean = <T>(value: T) => cleanerOf(context).value(value);
-	const ledger = new Ledger(context.getContext('node'), prepare.runOf(context), clean);
-	ledger.begin(prepare.killedSince(context));
+	const ledger = new Ledger(storeOf(context), runOf(context), clean);
+	ledger.begin(killedSince(context));
 	const report = new Report(context, ledger, items);
 	const planned = await readInputFiles(context, await inPieces(planItems(operation, items)));
 	report.throwFirstFailure(planned);

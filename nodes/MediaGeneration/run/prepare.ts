@@ -1,13 +1,10 @@
 /** Makes items that are ready to run from the credential and the drafts, and refuses what can be refused before anything is created. */
-import { randomUUID } from 'crypto';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
-import { requestHash, type AgentCall, type Ledger, type NodeRun } from '../task/ledger';
-import { isToolRun } from '../actions/fields';
+import { requestHash, type Ledger } from '../task/ledger';
 import { requestsFor } from '../actions/longText';
 import type { CreationRequest } from '../actions/operation';
 import type { ItemSettings } from '../actions/waiting';
-import { ensured } from '../base/boundedMap';
 import { createClient, type ServiceClient } from '../transport/client';
 import { type Work } from '../base/clock';
 import { inPieces } from '../n8n/clock';
@@ -24,46 +21,6 @@ import { BALANCE_TIMEOUT_MS, readBalance } from '../transport/reading';
 import { checkSuspension, type Waking } from '../suspend/checks';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
-
-export function runOf(context: IExecuteFunctions): NodeRun {
-	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
-	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
-	const run = { executionId: context.getExecutionId(), runIndex };
-	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
-}
-
-const callIds = new WeakMap<object, string>();
-
-function callOf(context: IExecuteFunctions, runIndex: number): AgentCall {
-	const [source] = context.getExecuteData().source?.main ?? [];
-	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
-	const json: IDataObject = context.getInputData()[0]?.json ?? {};
-	const { toolCallId } = json;
-	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
-	if (typeof toolCallId === 'string')
-		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
-	// The agent itself runs it with the arguments only: each try is a run of its own, and gets the same object.
-	return { id: ensured(callIds, json, randomUUID), agent };
-}
-
-/** n8n counts the nodes that it has started in this execution. This is not part of its interface (`createTaskStartedData`, n8n-core 2.41). */
-interface Counting {
-	additionalData?: { currentNodeExecutionIndex?: unknown };
-}
-
-/**
- * Tells when the execution began that n8n's Retry repeats, if n8n may have been killed while it ran this node: only the first node that a
- * Retry runs can have begun before. n8n keeps that time where the workflow saves its progress; else it is that of the Retry, before
- * which nothing can be found.
- */
-export function killedSince(context: IExecuteFunctions): number | undefined {
-	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
-	const { currentNodeExecutionIndex: started } = (context as Counting).additionalData ?? {};
-	// An n8n that does not count its nodes may have begun with this one.
-	if (typeof started === 'number' && started > 1) return undefined;
-	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
-	return getExecutionContext?.call(context)?.establishedAt;
-}
 
 /** Throws a FailureError where the credential can't be read at all: none is selected, or it was deleted. */
 export async function openClient(

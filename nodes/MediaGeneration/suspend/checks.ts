@@ -1,7 +1,7 @@
 /** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
-import { isToolRun } from '../actions/fields';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
+import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { invalid } from '../base/failures';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
@@ -10,7 +10,7 @@ const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
 /** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
-	const store = context.getContext('node') as Record<string, unknown>;
+	const store = storeOf(context);
 	const before = store[CONTEXT_FIELD];
 	store[CONTEXT_FIELD] = 'noted';
 	try {

@@ -6,6 +6,7 @@ import { unfinishedJson, type Assembly } from '../files/assembly';
 import { plainFailureItem } from '../files/failure';
 import { carryInput } from '../files/item';
 import type { FileSettings } from '../actions/waiting';
+import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs, now } from '../base/clock';
@@ -79,7 +80,7 @@ export async function suspend(
 		id: randomUUID(),
 		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
 	};
-	(context.getContext('node') as Record<string, unknown>)[CONTEXT_FIELD] = writeNotes(notes);
+	storeOf(context)[CONTEXT_FIELD] = writeNotes(notes);
 	for (const item of items) asleep.add(item);
 	const entry = context.getExecuteData();
 	entry.data = { main: [items] };

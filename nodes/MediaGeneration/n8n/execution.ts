@@ -1,0 +1,63 @@
+/** What n8n gives of the execution that a node runs in, by the way in which it runs the node. */
+import { randomUUID } from 'crypto';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { ensured } from '../base/boundedMap';
+
+/** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
+function givenIdOf(context: IExecuteFunctions): string | undefined {
+	return context.getExecutionId();
+}
+
+/** The node's store, which n8n saves with the execution. Without an execution, `getContext` throws, and nothing can be kept. */
+export function storeOf(context: IExecuteFunctions): Record<string, unknown> {
+	return givenIdOf(context) === undefined ? {} : context.getContext('node');
+}
+
+/** Tells whether an AI agent runs the node: a node of the workflow that has it as a tool, or one of n8n's Agents. */
+export function isToolRun(context: IExecuteFunctions): boolean {
+	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
+	const isTool = isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
+	return isTool || givenIdOf(context) === undefined;
+}
+
+/** Which run of which execution this is, and which call of an agent. */
+export function runOf(context: IExecuteFunctions) {
+	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
+	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
+	const run = { executionId: givenIdOf(context) ?? 'without an ID', runIndex };
+	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
+}
+
+/** n8n hands the same object to each try, and nothing else tells the calls apart, so no argument can take the place of this map. */
+const callIds = new WeakMap<object, string>();
+
+function callOf(context: IExecuteFunctions, runIndex: number) {
+	const [source] = context.getExecuteData().source?.main ?? [];
+	const agent = `${source?.previousNode ?? ''}:${source?.previousNodeRun ?? 0}`;
+	const json: IDataObject = context.getInputData()[0]?.json ?? {};
+	const { toolCallId } = json;
+	// The engine runs a tool with the model's ID of the call; all tries are one run. A model can give several calls the same ID.
+	if (typeof toolCallId === 'string')
+		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
+	// The agent itself runs it with the arguments only: each try is a run of its own.
+	return { id: ensured(callIds, json, randomUUID), agent };
+}
+
+/** n8n counts the nodes that it has started in this execution. This is not part of its interface (`createTaskStartedData`, n8n-core 2.41). */
+interface Counting {
+	additionalData?: { currentNodeExecutionIndex?: unknown };
+}
+
+/**
+ * Tells when the execution began that n8n's Retry repeats, if n8n may have been killed while it ran this node: only the first node that a
+ * Retry runs can have begun before. n8n keeps that time where the workflow saves its progress; else it is that of the Retry, before
+ * which nothing can be found.
+ */
+export function killedSince(context: IExecuteFunctions): number | undefined {
+	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
+	const { currentNodeExecutionIndex: started } = (context as Counting).additionalData ?? {};
+	// An n8n that does not count its nodes may have begun with this one.
+	if (typeof started === 'number' && started > 1) return undefined;
+	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
+	return getExecutionContext?.call(context)?.establishedAt;
+}

@@ -1,0 +1,103 @@
+/** README, "As a tool": n8n's Agents run the node without an execution, so that nothing can be kept. */
+import { ExecuteContext } from 'n8n-core';
+import {
+	createEmptyRunExecutionData,
+	Workflow,
+	type INodeExecutionData,
+	type INodeParameters,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { logLines } from './container';
+import { credentialsHelper, mediaGeneration, mediaNode, typesOf } from './engine';
+import { engineSetting, sound } from './setting';
+
+const setting = engineSetting();
+
+/** Runs the node as n8n does (`EphemeralNodeExecutor.executeNodeDirectly`, n8n 2.41). */
+async function runWithoutExecution(parameters: INodeParameters): Promise<INodeExecutionData[]> {
+	const node = mediaNode({ parameters });
+	const workflow = new Workflow({
+		nodes: [node],
+		connections: {},
+		active: false,
+		nodeTypes: typesOf({ mediaGeneration }),
+	});
+	const additionalData = {
+		credentialsHelper: credentialsHelper(setting.service),
+		variables: {},
+		restApiUrl: 'http://localhost/rest',
+		instanceBaseUrl: 'http://localhost/',
+		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost/form-waiting',
+	} as unknown as IWorkflowExecuteAdditionalData;
+	const items = [{ json: {} }];
+	const input = { main: [items] };
+	const context = new ExecuteContext(
+		workflow,
+		node,
+		additionalData,
+		'internal',
+		createEmptyRunExecutionData(),
+		0,
+		items,
+		input,
+		{ node, data: input, source: null },
+		[],
+	);
+	await workflow.expression.acquireIsolate?.();
+	const output = (await mediaGeneration.execute?.call(context)) as INodeExecutionData[][];
+	return output[0] ?? [];
+}
+
+const speech = { resource: 'speech', text: 'Hello', options: {} };
+const voice = { voiceId: 'a voice' };
+
+test.each<[string, INodeParameters]>([
+	['speech by voice ID', { ...speech, operation: 'generateByVoiceId', ...voice }],
+	['speech by voice name', { ...speech, operation: 'generateByVoiceName', voice: 'Ava' }],
+	[
+		'a long text',
+		{ ...speech, operation: 'generateByVoiceId', ...voice, longText: 'join', text: 'A. B.' },
+	],
+	['a sound effect', sound('Rain')],
+	['an image', { resource: 'image', operation: 'generate', prompt: 'A cat', modelId: 'm' }],
+	[
+		'any task',
+		{
+			...{ resource: 'task', operation: 'create', path: '/v1/task/sound-effect' },
+			body: '{"text":"Rain"}',
+		},
+	],
+])('%s is made, waited for and fetched', async (_name, parameters) => {
+	const [item] = await runWithoutExecution(parameters);
+	expect(item?.json).toMatchObject({ status: 'done' });
+	expect(Object.keys(item?.binary ?? {})).toContain('data');
+	expect(setting.attempts()).toBe(1);
+});
+
+test('a task made before is waited for; the log names each', async () => {
+	const from = logLines.length;
+	const [made] = await runWithoutExecution({ ...sound('Rain'), waitForCompletion: false });
+	const taskId = made?.json.task_id as string;
+	const [item] = await runWithoutExecution({ resource: 'task', operation: 'wait', taskId });
+	expect(item?.json).toMatchObject({ status: 'done', task_id: taskId });
+	const lines = logLines.slice(from).join('\n');
+	expect(lines).toContain(taskId);
+	expect(lines).not.toContain('undefined');
+});
+
+test('a task that is not finished in time is named', async () => {
+	const options = { timeout: 1, extraFields: '{"stand_in":{"ms":60000}}' };
+	await expect(runWithoutExecution({ ...sound('Rain'), options })).rejects.toThrow(
+		/task .* was not finished/i,
+	);
+});
+
+test('suspending is refused in words, and nothing is paid', async () => {
+	await expect(
+		runWithoutExecution({ ...sound('Rain'), waitMode: 'callback' }),
+	).rejects.toMatchObject({
+		message: "An execution can't be suspended while the node runs as a tool of an AI agent",
+	});
+	expect(setting.attempts()).toBe(0);
+});
