@@ -88,7 +88,7 @@ export const OWN_FIELDS = {
 	'empty error': { error: '' },
 	error: { error: 'a warning' },
 	outcome: { outcome: 'failed' },
-	'timed out': { timed_out: true },
+	unfinished: { unfinished: true },
 	IDs: { task_ids: ['another'], part: 1, parts: 9, joined: false },
 } as const;
 
@@ -150,7 +150,7 @@ const task = fc.record({
 	cost: oneOf(10, 0, -1),
 	progress: word('none', 'honest', 'stuck'),
 	/** A field of its own that n8n or this package reads. */
-	own: word('none', 'none', 'empty error', 'error', 'outcome', 'timed out', 'IDs'),
+	own: word('none', 'none', 'empty error', 'error', 'outcome', 'unfinished', 'IDs'),
 	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
 	callbacks: fc.array(oneOf(0, 1, 30, 2_000), { maxLength: 2 }),
 });

@@ -301,7 +301,7 @@ function untrue({ n8n, service, history }: World): string[] {
 				(fields.outcome === 'failed' && !states.includes('error')) ||
 				(fields.outcome === undefined &&
 					fields.status === 'done' &&
-					fields.timed_out !== true &&
+					fields.unfinished !== true &&
 					states.some((state) => state !== 'done')) ||
 				(woken && sleptOn && fields.outcome === undefined) ||
 				// Only a stop cancels, and a stopped execution has no output.

@@ -308,7 +308,7 @@ describe('On Timeout: Return Task', () => {
 			parameters: [{ ...sound, ...late }, sound],
 			tasks: [taskWith({ end: 'never' })],
 		});
-		expect(json[0]).toMatchObject({ id: ID, status: 'doing', task_id: ID, timed_out: true });
+		expect(json[0]).toMatchObject({ id: ID, status: 'doing', task_id: ID, unfinished: true });
 		expect(json[0]).not.toHaveProperty('task_ids');
 		expect(json[1]).toMatchObject({ status: 'done' });
 		expect(output[0]?.pairedItem).toEqual({ item: 0 });
@@ -323,7 +323,7 @@ describe('On Timeout: Return Task', () => {
 		const pause_between_parts = mode === 'join' ? 250 : 0;
 		const long_text = { mode, pause_between_parts };
 		const parts = [{ part: 1, task_id: ID, characters: PARTS[0]?.length }, { part: 2 }];
-		expect(json).toMatchObject([{ timed_out: true, task_ids: [ID, idOf(1)], parts, long_text }]);
+		expect(json).toMatchObject([{ unfinished: true, task_ids: [ID, idOf(1)], parts, long_text }]);
 	});
 
 	test('a task that nobody has seen goes on by its ID', async () => {
@@ -331,7 +331,7 @@ describe('On Timeout: Return Task', () => {
 			parameters: { ...sound, ...late },
 			answer: ({ method }) => (method === 'GET' ? { status: 500, body: {} } : undefined),
 		});
-		expect(json).toEqual([{ task_id: ID, timed_out: true }]);
+		expect(json).toEqual([{ task_id: ID, unfinished: true }]);
 	});
 });
 
@@ -419,7 +419,7 @@ describe('paid once', () => {
 	test.each<[IDataObject, string | undefined]>([
 		[late, 't1'],
 		[{ error: 'late', details: { ...late, task_ids: ['t1', 't2'] }, task_id: 't0' }, 't1, t2'],
-		[{ status: 'doing', timed_out: true, task_id: 't1' }, 't1'],
+		[{ status: 'doing', unfinished: true, task_id: 't1' }, 't1'],
 		[{ ...late, outcome: 'failed' }, undefined],
 		[{ status: 'done', task_id: 't1' }, undefined],
 	])('an item that brings a paid task is created as asked, with a hint: %j', async (json, ids) => {

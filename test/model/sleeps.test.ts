@@ -56,7 +56,7 @@ describe('sleeping', () => {
 		const { items } = JSON.parse(execution.saved ?? '{}') as { items: unknown[] };
 		expect(items).toMatchObject([
 			{ json: { status: 'done' } },
-			{ json: { timed_out: true, task_id: idOf(1) } },
+			{ json: { unfinished: true, task_id: idOf(1) } },
 			{ json: { task_id: idOf(2) } },
 			{ json: { status: 'done', task_id: idOf(3) } },
 		]);
@@ -83,7 +83,7 @@ describe('sleeping', () => {
 		});
 		expect(execution.woken).toBe(false);
 		expect(endedMs).toBeGreaterThanOrEqual(60_000);
-		expect(json).toMatchObject([{ task_id: ID, status: 'doing', timed_out: true }]);
+		expect(json).toMatchObject([{ task_id: ID, status: 'doing', unfinished: true }]);
 		expect(execution.found).toMatchObject({ media_task_ids: ID, media_outcome: 'asleep' });
 	});
 

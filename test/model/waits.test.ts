@@ -63,7 +63,7 @@ describe('Task: Wait', () => {
 
 	describe('behind a long text', () => {
 		const left = {
-			timed_out: true,
+			unfinished: true,
 			task_id: 'a',
 			task_ids: ['a', 'b'],
 			parts: [
@@ -101,12 +101,12 @@ describe('Task: Wait', () => {
 
 		test('of which one part was lost or failed: it stays a failure, whatever is done', async () => {
 			const failure = { error: 'no', outcome: 'timed_out', part: 1, parts: 3 };
-			const { json, requests } = await behind({ ...left, ...failure, timed_out: undefined });
+			const { json, requests } = await behind({ ...left, ...failure, unfinished: undefined });
 			expect(json).toMatchObject([{ ...failure, task_ids: ['a', 'b'] }]);
 			const failed = await behind({ ...left, error: 'no', outcome: 'failed', part: 2, parts: 2 });
 			expect(failed.json).toMatchObject([{ outcome: 'failed', part: 2, parts: 2 }]);
 			expect([...requests, ...failed.requests]).toEqual([]);
-			const input = from({ ...left, ...failure, timed_out: undefined });
+			const input = from({ ...left, ...failure, unfinished: undefined });
 			const { error } = await runNode({ parameters: { ...wait, taskId: 'a' }, input });
 			expect(error?.description).toMatch(/^Not every part of this text has a task/);
 		});
@@ -131,7 +131,7 @@ describe('Task: Wait', () => {
 
 	test("a task's own fields of names that mean something here are not taken for them", async () => {
 		const own = {
-			...{ error: 'a warning', outcome: 'failed', timed_out: true, task_ids: ['x'] },
+			...{ error: 'a warning', outcome: 'failed', unfinished: true, task_ids: ['x'] },
 			...{ part: 1, parts: 3, joined: true },
 		};
 		const { json } = await runNode({
@@ -166,7 +166,7 @@ describe('Task: Wait', () => {
 		['still runs', { ...complete, status: 'doing' }, { downloadOutput: false }],
 		['has no status', { task_id: 't', outputs: complete.outputs }, { downloadOutput: false }],
 		['has an outcome', { ...complete, outcome: 'undelivered' }, { downloadOutput: false }],
-		['ran out of time', { ...complete, timed_out: true }, { downloadOutput: false }],
+		['ran out of time', { ...complete, unfinished: true }, { downloadOutput: false }],
 		['is of another task', { ...complete, task_id: 'u' }, { downloadOutput: false }],
 		['names no file without a download', { ...complete, outputs: [] }, { downloadOutput: false }],
 	])('an item that %s is asked for', async (_, json, fields) => {

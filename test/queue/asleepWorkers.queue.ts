@@ -90,8 +90,8 @@ describe('asleep in queue mode', () => {
 		const marked = `UPDATE execution_entity SET status = 'crashed', "stoppedAt" = now() WHERE id = ${id}`;
 		await cluster.database.value(marked);
 		const retried = await rest.waitForExecution(await rest.retryExecution(id));
-		const { task_id, timed_out } = items(retried, 'Last')[0]?.json ?? {};
-		assert.deepEqual([task_id, timed_out], [service.tasks[0]?.id, true]);
+		const { task_id, unfinished } = items(retried, 'Last')[0]?.json ?? {};
+		assert.deepEqual([task_id, unfinished], [service.tasks[0]?.id, true]);
 		assert.equal(service.creations().length, 1);
 	});
 

@@ -100,7 +100,7 @@ describe('storms', () => {
 			const end = status !== 'success' || isWoken ? status : AS_AT_THE_DEADLINE;
 			const words = `Execution ${id}: ${end}, ${JSON.stringify(error ?? item)}`;
 			if (!isWoken) console.log(words);
-			if (end === AS_AT_THE_DEADLINE) assert.equal(item?.json.timed_out, true, words);
+			if (end === AS_AT_THE_DEADLINE) assert.equal(item?.json.unfinished, true, words);
 			if (item !== undefined) assert.ok(taskIds.delete(item.json.task_id), words);
 			ends[end] = (ends[end] ?? 0) + 1;
 		}

@@ -89,7 +89,7 @@ test('a hint, which the editor renders as HTML, is one line of text', () => {
 test('what an item has come to, by what it carries', () => {
 	const items = [
 		{ status: 'done' },
-		{ timed_out: true },
+		{ unfinished: true },
 		{ error: 'x', outcome: 'unreachable' },
 		{ error: 'x', details: { outcome: 'failed' } },
 		{ outcome: 'the service has a field of that name' },

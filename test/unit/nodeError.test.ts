@@ -49,7 +49,7 @@ describe('as an item', () => {
 	});
 
 	test('where n8n fills up what it does not name, it names all', () => {
-		const names = 'candidates task_ids part parts long_text timed_out outputs details'.split(' ');
+		const names = 'candidates task_ids part parts long_text unfinished outputs details'.split(' ');
 		const none = Object.fromEntries(names.map((name) => [name, null]));
 		expect(shown('continueErrorOutput')).toEqual({ ...record, http_status: 401, ...none });
 		const { details: _none, ...others } = none;

@@ -472,8 +472,8 @@ test('a sender that has hung up before holds no place', async () => {
 test('notes in another format: the tasks that the items name wake it, and these go on as at the deadline', async () => {
 	let isOver = false;
 	const left: IDataObject[] = [
-		{ status: 'doing', task_id: 't1', timed_out: true },
-		{ task_id: 't2', task_ids: ['t2', 't3'], timed_out: true },
+		{ status: 'doing', task_id: 't1', unfinished: true },
+		{ task_id: 't2', task_ids: ['t2', 't3'], unfinished: true },
 		{ task_id: 'over', status: 'done' },
 	];
 	const { post, looks, warnings } = sleeping({

@@ -36,7 +36,7 @@ export interface Said {
 
 export function saidOf(item: Item): Said {
 	const own = ownOf(item);
-	const { outcome, status, task_id: id, task_ids: ids, timed_out: late } = own;
+	const { outcome, status, task_id: id, task_ids: ids, unfinished: late } = own;
 	const listed: unknown[] = Array.isArray(ids) ? ids : [];
 	const taskIds = [...new Set([id, ...listed])].filter((each) => typeof each === 'string');
 	const named = OUTCOMES.includes(String(outcome)) ? String(outcome) : undefined;

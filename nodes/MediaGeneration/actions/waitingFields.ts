@@ -152,7 +152,7 @@ const onTimeoutOption = select('On Timeout', 'onTimeout', {
 		choice(
 			'Return Task',
 			'returnTask',
-			'The item goes on with the task as last seen and timed_out set to true',
+			'The item goes on with the task as last seen and unfinished set to true',
 		),
 	],
 	default: 'error',
@@ -219,7 +219,7 @@ export function creatingFields({
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
 	...waitingFields(
-		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. The item of a task that still runs then has timed_out set to true, and that of a failed task has its outcome.',
+		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.',
 	),
 	optionsField(
 		[fileNameOption, includeInputOption, ...timeoutOptions, onTimeoutOption, ...lastOptions].map(

@@ -52,7 +52,7 @@ export function unfinishedJson(
 	task: Task | undefined,
 ): IDataObject {
 	const longText = leftText(assembly);
-	const common = { task_id: taskIds[0], timed_out: true };
+	const common = { task_id: taskIds[0], unfinished: true };
 	if (longText === undefined) return { ...fieldsOf(task?.raw ?? {}), ...common };
 	return {
 		...common,

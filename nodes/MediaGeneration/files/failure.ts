@@ -48,7 +48,7 @@ function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
 		part: whole?.part?.number,
 		parts: whole?.part?.of,
 		long_text: whole?.longText && { ...whole.longText },
-		timed_out: undefined,
+		unfinished: undefined,
 		outputs,
 		details: undefined,
 	});

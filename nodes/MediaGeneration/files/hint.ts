@@ -48,7 +48,7 @@ export function worstOf(ends: readonly unknown[]): RunOutcome {
 
 export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	return items.map(({ json }) => {
-		const isOver = json.timed_out !== true;
+		const isOver = json.unfinished !== true;
 		return failureIn(json)?.outcome ?? (isOver ? 'done' : 'timed_out');
 	});
 }

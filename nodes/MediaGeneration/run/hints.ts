@@ -36,8 +36,8 @@ const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', '
 /** Lists the tasks of an item that failed, or ran out of time, in a node before: those that are paid for and can still be used. */
 function usableTasksOf(json: IDataObject): string[] {
 	const failed = failureIn(json);
-	const { task_id, task_ids, timed_out } = failed ?? json;
-	const isUsable = failed === undefined ? timed_out === true : USABLE.includes(failed.outcome);
+	const { task_id, task_ids, unfinished } = failed ?? json;
+	const isUsable = failed === undefined ? unfinished === true : USABLE.includes(failed.outcome);
 	return isUsable ? [task_ids ?? task_id].flat().flatMap((each) => asText(each) ?? []) : [];
 }
 

@@ -99,7 +99,7 @@ function adviceFor(
 
 /** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
-	if (json.outcome !== undefined || json.timed_out === true) return false;
+	if (json.outcome !== undefined || json.unfinished === true) return false;
 	if (parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
 	const isPresent = (output: unknown) =>

@@ -77,7 +77,7 @@ export function notesByItems(id: string, items: readonly INodeExecutionData[]): 
 		...{ createdAt, deadline: createdAt + UNREAD_FOR_MS },
 	});
 	const sleeping = items.map(({ json }): SleepingItem => {
-		if (json.timed_out !== true) return { kind: 'complete' };
+		if (json.unfinished !== true) return { kind: 'complete' };
 		const named = [json.task_id, json.task_ids].flat().flatMap((each) => asText(each) ?? []);
 		return { kind: 'unread', tasks: [...new Set(named)].map(watch) };
 	});

@@ -160,7 +160,7 @@ export async function ended({ rest }: TestContext, id: string): Promise<Executio
 
 /** What an item came to: `done`, or its outcome. */
 export function endOf(item: Item): unknown {
-	const { timed_out: late, outcome, status } = fieldsOf(item);
+	const { unfinished: late, outcome, status } = fieldsOf(item);
 	return late === true ? 'timed out' : (outcome ?? status);
 }
 

@@ -109,7 +109,7 @@ function noteItem(
 	{ run, text }: { run: Run; text: string | undefined },
 ): void {
 	const taskId = typeof json.task_id === 'string' ? json.task_id : undefined;
-	const failed = json.outcome !== undefined || json.status === 'error' || json.timed_out === true;
+	const failed = json.outcome !== undefined || json.status === 'error' || json.unfinished === true;
 	if (taskId === undefined) {
 		if (text !== undefined && failed)
 			reports.without.set(text, `${JSON.stringify(json.outcome)} ${String(json.error)}`);
@@ -117,7 +117,7 @@ function noteItem(
 	}
 	if (text !== undefined) reports.known.get(text)?.add(taskId);
 	if (failed) {
-		const outcome = json.timed_out === true ? 'timed_out' : (json.outcome ?? json.status);
+		const outcome = json.unfinished === true ? 'timed_out' : (json.outcome ?? json.status);
 		const final = outcome === 'failed' || outcome === 'error';
 		reports.named.set(taskId, { outcome: String(outcome), final });
 	} else if (run.status === 'success' && json.status === 'done') {
