@@ -71,8 +71,6 @@ test("the service's words are put on one line, and cut", () => {
 	expect(quote('x'.repeat(300))).toBe('x'.repeat(300));
 	expect(quote(' \n ')).toBeUndefined();
 	expect(quote(undefined)).toBeUndefined();
-	// For such codes n8n would put a message of its own in the place of ours.
-	expect(quote('read ECONNRESET')).toBe('the connection was reset');
 });
 
 const unread = {

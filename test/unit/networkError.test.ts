@@ -4,7 +4,7 @@ import {
 	reasonOf,
 	type Connection,
 	withoutSocketCodes,
-} from '../../nodes/MediaGeneration/base/networkError';
+} from '../../nodes/MediaGeneration/n8n/networkError';
 
 const NODE: INode = {
 	...{ id: 'n', name: 'n', type: 't', typeVersion: 1 },

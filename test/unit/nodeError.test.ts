@@ -1,5 +1,10 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
-import type { IExecuteFunctions, INode, NodeApiError } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IExecuteFunctions,
+	type INode,
+	type NodeApiError,
+} from 'n8n-workflow';
 import {
 	failureIn,
 	failureItem,
@@ -29,6 +34,14 @@ describe('thrown', () => {
 				'Open &lt;a href="https://f.example/?a=1&amp;b=2"&gt;it&lt;/a&gt;.',
 			);
 		}
+	});
+
+	test('its message stays, also when n8n makes the error of a tool out of it', () => {
+		const error = nodeError(node(), { failure, index: 0 });
+		const shown = 'Task t exists, but the connection was closed (the connection was reset)';
+		expect(error.message).toBe(shown);
+		expect(new NodeOperationError(node(), error as Error).message).toBe(shown);
+		expect(new NodeOperationError(node(), shown).message).toBe(shown);
 	});
 
 	test('without an HTTP status it names none', () => {

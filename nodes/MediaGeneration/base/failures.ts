@@ -1,5 +1,4 @@
 /** Failures, by the outcomes that workflows carry (README, "When something goes wrong"). */
-import { withoutSocketCodes } from './networkError';
 
 /** The worst one comes first. */
 export const outcomes = [
@@ -98,7 +97,7 @@ export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
 
 /** Fits a text of the service into a message: on one line, and cut. */
 export function quote(text = '', limit = 300): string | undefined {
-	const line = withoutSocketCodes(onOneLine(text).replace(/\s+/g, ' ').trim());
+	const line = onOneLine(text).replace(/\s+/g, ' ').trim();
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }

@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
 import { isObject } from '../base/json';
+import { withoutSocketCodes } from '../n8n/networkError';
 import type { DeliveredOutput } from './files';
 
 export interface LeftOver {
@@ -86,17 +87,17 @@ export function nodeError(
 	left?: LeftOver,
 ): NodeApiError | NodeOperationError {
 	const description = inHtml(`${failure.description}${left === undefined ? '' : wordsFor(left)}`);
+	const message = withoutSocketCodes(failure.message);
 	const error =
 		failure.outcome === 'invalid'
-			? new NodeOperationError(node, failure.message, { description, itemIndex })
+			? new NodeOperationError(node, message, { description, itemIndex })
 			: new NodeApiError(node, givenIn(recordOf(failure)), {
-					message: failure.message,
+					message,
 					description,
 					httpCode: failure.httpStatus === undefined ? undefined : String(failure.httpStatus),
 					itemIndex,
 				});
-	// n8n replaces messages that contain an error code such as ECONNRESET (COMMON_ERRORS, n8n-workflow 2.41), which would hide the task ID.
-	error.message = failure.message;
+	error.message = message;
 	error.description = description;
 	return error;
 }

@@ -1,6 +1,6 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
-import { reasonOf } from '../base/networkError';
+import { reasonOf } from '../n8n/networkError';
 
 /** A file of a form, with the names that axios reads. */
 export interface FormFile {

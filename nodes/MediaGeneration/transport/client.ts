@@ -17,7 +17,7 @@ import {
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
-import { connectionOf, reasonOf, type Connection } from '../base/networkError';
+import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
 
 export type { N8nContext };
 

@@ -7,7 +7,7 @@ import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { timeLimit } from '../base/clock';
 import { asText, urlOf } from '../base/json';
-import { connectionOf, reasonOf } from '../base/networkError';
+import { connectionOf, reasonOf } from '../n8n/networkError';
 
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],

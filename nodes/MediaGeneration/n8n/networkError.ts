@@ -1,5 +1,5 @@
 /** Reads what n8n's HTTP helper throws. */
-import { asText, isObject, type JsonObject } from './json';
+import { asText, isObject, type JsonObject } from '../base/json';
 
 /** Lists an error and its causes, outermost first; bounded, as they can form a circle. */
 function chainOf(error: unknown): JsonObject[] {
