@@ -1,6 +1,7 @@
 /** One task that is waited for, without a clock: what a look found goes in, and the moment of the next look or the end comes out. */
 import type { Look } from '../../nodes/MediaGeneration/transport/look';
-import { Watched, type LoopState, type Watch } from '../../nodes/MediaGeneration/task/watched';
+import type { Watch } from '../../nodes/MediaGeneration/task/wait';
+import { Watched, type LoopState } from '../../nodes/MediaGeneration/task/watched';
 import { busy, done, failureOf, missing, running, task } from './pollSetting';
 
 const S = 1_000;

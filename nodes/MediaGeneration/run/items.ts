@@ -36,10 +36,8 @@ export async function runItems(
 		const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
 		await deps.sleep(longest, allOver.signal);
 	}
-	for (const watch of run.sleepers) run.loop.release(watch);
-	const results = await ends;
-	run.loop.close();
-	return await lookBeforeSleep(deps, results);
+	run.falling.abort();
+	return await lookBeforeSleep(deps, await ends);
 }
 
 async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Promise<ItemEnd> {

@@ -4,11 +4,10 @@ import { deliverPart } from '../files/assembly';
 import { waitingRules } from '../actions/waiting';
 import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { broken, FAILED_EARLIER } from '../transport/taskFailures';
+import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
 import { Limiter } from '../base/limiter';
-import { lookAtTask } from '../transport/look';
 import { addressesIn } from '../transport/verdict';
-import { PollLoop, type Watch } from '../task/poll';
+import { waitForTask, type Watch } from '../task/wait';
 import { goesOnAfter } from './item';
 import type { Item, RunDeps, Part, PartEnd } from './item';
 import { countEarlier, asFailed, taskOf, type KnownTask } from './taskOf';
@@ -19,29 +18,26 @@ export interface RunOptions {
 	haltOnFailure: boolean;
 }
 
+const CONCURRENT_POLLS = 10;
+
 export class Run {
 	readonly deps: RunDeps & { over: AbortSignal };
-	readonly loop: PollLoop;
 	readonly slots: Limiter;
-	/** These may be released unfinished. */
-	readonly sleepers: Watch[] = [];
+	readonly polls = new Limiter(CONCURRENT_POLLS);
+	/** Ends the waiting for tasks that the execution can sleep through. */
+	readonly falling = new AbortController();
+	readonly overOrAsleep: AbortSignal;
 	private readonly halt = new AbortController();
 
 	constructor(
 		deps: RunDeps,
 		private readonly options: RunOptions,
 	) {
-		const { client, stop, now, sleep, random } = deps;
+		const { stop } = deps;
 		const over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
+		this.overOrAsleep = AbortSignal.any([over, this.falling.signal]);
 		this.deps = { ...deps, over };
 		this.slots = new Limiter(options.maxActiveTasks);
-		this.loop = new PollLoop({
-			...{ now, sleep, random, signal: over },
-			look: async (watch, timeoutMs) =>
-				await lookAtTask(client, { ...watch, timeoutMs, signal: over }, now),
-			pausedUntil: () => client.account.pausedUntil('look'),
-			slotWanted: () => this.slots.wanted || client.account.queue.full,
-		});
 	}
 
 	get isHalted(): boolean {
@@ -113,7 +109,7 @@ async function partEndOf(
 	item: Item,
 	{ part, task }: { part: Part; task: KnownTask },
 ): Promise<PartEnd> {
-	const { client, spending, now } = run.deps;
+	const { client, spending, now, sleep, over } = run.deps;
 	const { created, taskId, createdAt, old } = task;
 	const { waiting, timeoutMs } = item.settings;
 	const { follows, sleeps } = waitingRules[waiting.kind];
@@ -129,12 +125,14 @@ async function partEndOf(
 		// A try that resumes a task waits for the whole Timeout again.
 		deadline: (old ? now() : createdAt) + timeoutMs,
 		echoes: addressesIn([sent, request?.qs]),
-		pace: old ? 'atOnce' : 'poll',
+		pace: part.kind === 'awaits' ? 'atOnce' : 'poll',
 	};
-	if (sleeps) run.sleepers.push(watch);
+	const signal = sleeps ? run.overOrAsleep : over;
 	try {
-		const waited = await run.loop.wait(watch);
+		const waited = await waitForTask(watch, { client, polls: run.polls, signal, now, sleep });
 		spending.seen(taskId, waited.task);
+		if (waited.kind === 'released' && over.aborted)
+			return asFailed(cancelled(taskId, waited.task?.status));
 		if (waited.kind === 'released')
 			return { kind: 'open', watch, task: waited.task, receiveUrl: created?.receiveUrl };
 		// A task that is over frees its slot at the service for another one, of this run or of any other in this process.

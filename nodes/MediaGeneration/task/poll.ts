@@ -2,9 +2,11 @@
 import { ensured } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
 import type { Look } from '../transport/look';
-import { Watched, type LoopState, type Waited, type Watch } from './watched';
+import type { Watch } from './wait';
+import { Watched, type LoopState, type Waited } from './watched';
 
-export type { Waited, Watch } from './watched';
+export type { Watch } from './wait';
+export type { Waited } from './watched';
 
 export interface PollDeps extends Clock {
 	look(watch: Watch, timeoutMs: number): Promise<Look>;

@@ -19,20 +19,7 @@ import {
 	type Known,
 	type ProgressSample,
 } from './schedule';
-
-/** A task to wait for. Times are epoch ms. */
-export interface Watch {
-	taskId: string;
-	/** Siblings are tasks of one kind, and a poll route is remembered for it. */
-	kind: string;
-	createdAt: number;
-	/** The last look comes then, so that what finished in time is not given up. */
-	deadline: number;
-	/** Addresses that the request carried: they are not results. */
-	echoes: readonly string[];
-	/** `atOnce` is for a task made long ago; `asleep` expects a callback, and looks in case it is lost. */
-	pace: 'poll' | 'atOnce' | 'asleep';
-}
+import type { Watch } from './wait';
 
 export type Waited =
 	| Ended

@@ -1,6 +1,5 @@
 /**
- * Looks at a task until the answer is clear. One answer can be wrong: throttling looks like a refused key, and a young task like a
- * missing one. The table says how often, and for how long, an answer has to be repeated until it counts.
+ * When an answer about a task counts. One answer can be wrong: throttling looks like a refused key, and a young task like a missing one.
  * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
 import { backoffMs, type Backoff, type Clock } from '../base/clock';
@@ -8,18 +7,81 @@ import { seconds } from '../base/failures';
 import type { Look } from './look';
 import type { Task } from './task';
 
+/** A refusal (401, 403, 404) counts after so many polls, the first of which was so long ago. */
+export interface Proof {
+	polls: number;
+	ms: number;
+}
+
+/** A paid task is waited for until then, polled or asleep. */
+export const PAID: Proof = { polls: 3, ms: 60_000 };
+
+/** What the polls of a task have shown so far. */
+export interface Seen {
+	/** Unusable answers in a row. */
+	busy: number;
+	/** Refusals since the task was last shown. `since` is epoch ms. */
+	refused: { polls: number; since: number };
+	/** The end of the task by one poll under another ID or beside `success: false`: it counts once another poll repeats it. */
+	unclear: Task | undefined;
+	/** A callback said that the task failed, which counts as one poll once the service says the same. */
+	reportedFailed: boolean;
+}
+
+export const UNSEEN: Seen = {
+	busy: 0,
+	refused: { polls: 0, since: 0 },
+	unclear: undefined,
+	reportedFailed: false,
+};
+
+export type Clear = Extract<Look, { kind: 'task' | 'denied' | 'missing' }>;
+
+/** Adds a poll to the ones before. @returns also what is clear by now; undefined where another poll is needed */
+export function weigh(
+	before: Seen,
+	look: Look,
+	{ nowMs, proof }: { nowMs: number; proof: Proof },
+): { seen: Seen; clear: Clear | undefined } {
+	const seen = { ...before, busy: 0 };
+	switch (look.kind) {
+		case 'busy':
+			return { seen: { ...seen, busy: before.busy + 1 }, clear: undefined };
+		case 'task':
+			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: look };
+		case 'doubtful': {
+			const { task } = look;
+			const isReported = before.reportedFailed && task.state === 'failed';
+			const isRepeated = before.unclear !== undefined || isReported;
+			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
+			return { seen: { ...seen, unclear: task }, clear };
+		}
+		case 'denied':
+		case 'missing': {
+			const { unclear, refused } = before;
+			// A service can drop a task that failed.
+			if (look.kind === 'missing' && unclear?.state === 'failed')
+				return { seen, clear: { kind: 'task', task: unclear } };
+			const polls = refused.polls + 1;
+			const since = refused.polls === 0 ? nowMs : refused.since;
+			const isProved = polls >= proof.polls && nowMs - since >= proof.ms;
+			return { seen: { ...seen, refused: { polls, since } }, clear: isProved ? look : undefined };
+		}
+	}
+}
+
 /** An answer counts after this many looks, the first of which was this long ago. A look that shows the task begins the count again. */
-interface Proof {
+interface OldProof {
 	looks: number;
 	ms: number;
 }
 
 interface Proofs {
 	/** The task is over, but under another ID or beside `success: false`. */
-	doubtful: Proof;
+	doubtful: OldProof;
 	/** The answers 401, 403 and 404 count together, as they can take turns. */
-	refused: Proof;
-	busy: Proof;
+	refused: OldProof;
+	busy: OldProof;
 }
 
 export interface Policy extends Proofs {
@@ -29,7 +91,7 @@ export interface Policy extends Proofs {
 	longestPauseMs: number;
 }
 
-const times = (looks: number): Proof => ({ looks, ms: 0 });
+const times = (looks: number): OldProof => ({ looks, ms: 0 });
 const NEVER = times(Infinity);
 const SHORT = { firstMs: 500, mostMs: 3_000 };
 const FIRST = { firstMs: 250, mostMs: 2_000, refusedMs: 1_500 };

@@ -1,0 +1,151 @@
+/**
+ * Waits for one paid task. A poll that brings nothing never fails a task: only the service's own word, a refusal that lasts, or the
+ * deadline ends the waiting. Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
+ */
+import { backoffMs, type Clock } from '../base/clock';
+import type { Limiter } from '../base/limiter';
+import type { ServiceClient } from '../transport/client';
+import { lookAtTask, type Look } from '../transport/look';
+import type { Task } from '../transport/task';
+import { denied, taskMissing, timedOut } from '../transport/taskFailures';
+import { PAID, UNSEEN, weigh, type Proof, type Seen } from '../transport/until';
+import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
+import { pace } from './pace';
+
+/** A task to wait for. Times are epoch ms. */
+export interface Watch {
+	taskId: string;
+	/** A poll route is remembered for it. */
+	kind: string;
+	createdAt: number;
+	/** The last poll comes then, so that what finished in time is not given up. */
+	deadline: number;
+	/** Addresses that the request carried: they are not results. */
+	echoes: readonly string[];
+	/** `atOnce`: the task was only named, so it may be long over, or not exist. `asleep`: a callback is expected. */
+	pace: 'poll' | 'atOnce' | 'asleep';
+}
+
+export type Waited =
+	| Ended
+	/** The signal ended the waiting. */
+	| { kind: 'released'; task: Task | undefined };
+
+export interface Waiting extends Clock {
+	client: ServiceClient;
+	/** Shared by the tasks of a run. */
+	polls: Limiter;
+	/** Ends the waiting: the run is over, or the execution goes to sleep. */
+	signal: AbortSignal;
+}
+
+const POLL_TIMEOUT_MS = 20_000;
+/** The last poll may take this long beyond the deadline. */
+const OVERTIME_MS = 2_000;
+/** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
+const MISTYPED: Proof = { polls: 2, ms: 10_000 };
+const SHORTEST_PAUSE_MS = 1_000;
+const UNCLEAR_PAUSE_MS = 2_500;
+/** A task that is done without a file is polled this often again. */
+const POLLS_FOR_FILES = 3;
+
+/** The task by its polls so far. */
+interface Polled {
+	kind: 'running';
+	seen: Seen;
+	last: Look | undefined;
+	/** As last shown. */
+	task: Task | undefined;
+	/** Polls that showed it as done, without a file. */
+	fileless: number;
+}
+
+const UNPOLLED: Polled = {
+	kind: 'running',
+	seen: UNSEEN,
+	last: undefined,
+	task: undefined,
+	fileless: 0,
+};
+
+/** Never asks before the account's pause is over, but once more at the deadline. */
+export async function waitForTask(watch: Watch, waiting: Waiting): Promise<Waited> {
+	const { client, polls, signal, now, sleep } = waiting;
+	const { createdAt, deadline } = watch;
+	const end = Math.max(deadline, now()) + OVERTIME_MS;
+	const age = () => Math.max(0, now() - createdAt);
+	const pausedUntil = () => Math.min(client.account.pausedUntil('look'), deadline);
+	const poll = async (): Promise<Look | undefined> => {
+		const timeoutMs = Math.min(POLL_TIMEOUT_MS, end - now());
+		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
+		return await lookAtTask(client, { ...watch, timeoutMs, signal }, now);
+	};
+	let polled = UNPOLLED;
+	let next = now() + (watch.pace === 'atOnce' ? 0 : Math.max(0, pace(0) - age()));
+	for (;;) {
+		const until = Math.max(Math.min(next, deadline), pausedUntil());
+		if (until > now()) await sleep(until - now(), signal);
+		// Undefined where the account was paused, or the time ran out, before its turn came.
+		const look = await polls.run(poll);
+		if (look !== undefined) {
+			const judged = judge(watch, polled, { look, nowMs: now() });
+			if (judged.kind !== 'running') return judged;
+			polled = judged;
+			next = now() + pauseAfter(look, { ...polled, ageMs: age() });
+		}
+		if (signal.aborted) return { kind: 'released', task: polled.task };
+		if (now() >= deadline) return outOfTime(watch, polled);
+	}
+}
+
+function judge(
+	watch: Watch,
+	before: Polled,
+	{ look, nowMs }: { look: Look; nowMs: number },
+): Polled | Ended {
+	const { taskId, echoes } = watch;
+	const isMistyped =
+		watch.pace === 'atOnce' && before.task === undefined && look.kind === 'missing';
+	const proof = isMistyped ? MISTYPED : PAID;
+	const { seen, clear } = weigh(before.seen, look, { nowMs, proof });
+	const polled = { ...before, seen, last: look };
+	if (clear === undefined) return polled;
+	if (clear.kind !== 'task') {
+		const failure = clear.kind === 'denied' ? denied(taskId, clear) : taskMissing(taskId, clear);
+		return { kind: 'failed', failure, task: before.task };
+	}
+	const { task } = clear;
+	const verdict = verdictOf(taskId, task, echoes);
+	if (verdict.kind !== 'running') return verdict;
+	if (task.state !== 'done') return { ...polled, task };
+	const fileless = before.fileless + 1;
+	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...polled, task, fileless };
+}
+
+function pauseAfter(look: Look, { seen, fileless, ageMs }: Polled & { ageMs: number }): number {
+	switch (look.kind) {
+		case 'task':
+			if (look.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;
+			return pace(ageMs, look.task.progress);
+		case 'busy': {
+			const growing = { firstMs: SHORTEST_PAUSE_MS, mostMs: pace(ageMs) };
+			return backoffMs(seen.busy, { ...growing, retryAfterMs: look.retryAfterMs });
+		}
+		case 'doubtful':
+			return UNCLEAR_PAUSE_MS;
+		case 'denied':
+			return backoffMs(seen.refused.polls, { firstMs: UNCLEAR_PAUSE_MS, mostMs: PAID.ms / 4 });
+		case 'missing':
+			return backoffMs(seen.refused.polls, {
+				firstMs: SHORTEST_PAUSE_MS,
+				mostMs: UNCLEAR_PAUSE_MS,
+			});
+	}
+}
+
+function outOfTime({ taskId, deadline, createdAt }: Watch, { task, last }: Polled): Ended {
+	if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task);
+	const detail = last === undefined || last.kind === 'task' ? undefined : last.detail;
+	const failure = timedOut(taskId, deadline - createdAt, { task, detail });
+	return { kind: 'failed', failure, task };
+}

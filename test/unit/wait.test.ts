@@ -1,0 +1,277 @@
+/** Waiting for a paid task: when it is polled, and what ends the waiting. */
+import {
+	busy,
+	denied,
+	done,
+	failed,
+	failureOf,
+	fileless,
+	missing,
+	running,
+	S,
+} from './waitSetting';
+import { setUp, silence, unclear, type Script } from './waitSetting';
+
+const endsAt =
+	(durationS: number): Script =>
+	(ageMs) =>
+		ageMs < durationS * S ? running() : done();
+/** What the polls bring, one after another; the last one repeats. */
+const inTurn =
+	(...replies: Array<ReturnType<typeof running> | ReturnType<typeof silence>>): Script =>
+	(_, count) =>
+		replies[Math.min(count, replies.length) - 1] ?? silence();
+
+describe('a task is polled', () => {
+	test('after a second, then by its age', async () => {
+		const { waited, atS } = await setUp(endsAt(13)).run();
+		expect(waited.kind).toBe('done');
+		expect(atS).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12.1, 13.31]);
+	});
+
+	test('at once where it is older, or was only named', async () => {
+		const old = setUp(() => done());
+		expect((await old.run({ createdAt: old.clock.now() - 5 * S })).atS).toEqual([0]);
+		expect((await setUp(() => done()).run({ pace: 'atOnce' })).atS).toEqual([0]);
+	});
+
+	test('when its progress promises its end', async () => {
+		const { atS } = await setUp((ageMs) => (ageMs < 60 * S ? running(ageMs / 600) : done())).run();
+		expect(atS.at(-1)).toBeCloseTo(60.05, 2);
+	});
+
+	test('ten of a run at a time; whoever waits for a turn has the next one', async () => {
+		const { clock, wait, polls } = setUp(async () => {
+			await clock.sleep(100);
+			return done();
+		});
+		const waits = Array.from({ length: 45 }, async () => await wait({ pace: 'atOnce' }));
+		const start = clock.now();
+		await clock.run(Promise.all(waits));
+		expect(clock.now() - start).toBe(500);
+		expect(polls).toHaveLength(45);
+	});
+
+	test('a thousand short tasks: at most three times each, and soon after their end', async () => {
+		const inS = [0.3, 0.9, 2.5, 1.2];
+		const { clock, wait, polls } = setUp(async (ageMs, _, id) => {
+			await clock.sleep(20);
+			return running() && endsAt(inS[Number(id) % 4] ?? 0)(ageMs, 1, id);
+		});
+		const start = clock.now();
+		const waits = Array.from({ length: 100 }, async (_, id) => {
+			await wait({ taskId: String(id) });
+			return clock.now() - start - (inS[id % 4] ?? 0) * S;
+		});
+		const lateMs = await clock.run(Promise.all(waits));
+		expect(polls.length / waits.length).toBeLessThan(3);
+		expect(lateMs.reduce((a, b) => a + b) / waits.length).toBeLessThan(800);
+	});
+});
+
+describe('a service that is busy', () => {
+	test.each([
+		['without a usable answer', silence()],
+		['by its own word', busy()],
+		['with an answer that is no task', { ...silence(), ...busy() }],
+	])('%s never fails a task, and is asked less often', async (_name, reply) => {
+		const { waited, atS } = await setUp(inTurn(reply, reply, reply, running(), done())).run();
+		expect(waited.kind).toBe('done');
+		expect(atS).toEqual([1, 2, 3, 4, 5]);
+	});
+
+	test('an old task is asked for soon again, at growing pauses', async () => {
+		const { clock, run } = setUp(inTurn(busy(), busy(), busy(), done()));
+		expect((await run({ createdAt: clock.now() - 3_600 * S })).atS).toEqual([0, 1, 3, 7]);
+	});
+
+	test('is left alone as long as it asks for', async () => {
+		const { atS } = await setUp(inTurn(busy(20), done())).run();
+		expect(atS).toEqual([1, 21]);
+	});
+
+	test('so are tasks that waited for their turn when it asked for that', async () => {
+		const { clock, wait, polls } = setUp(inTurn(busy(20), done()), { atOnce: 1 });
+		const both = ['t', 't'].map(async (taskId) => await wait({ taskId, pace: 'atOnce' }));
+		await clock.run(Promise.all(both));
+		expect(polls.map(({ ageMs }) => ageMs)).toEqual([0, 20 * S, 20 * S]);
+	});
+});
+
+describe('at the deadline', () => {
+	test('comes the last poll, and what is done by then is done', async () => {
+		const { waited, atS } = await setUp(endsAt(59.9)).run({ timeoutMs: 60 * S });
+		expect(waited.kind).toBe('done');
+		expect(atS.at(-1)).toBe(60);
+	});
+
+	test('also while the account is paused', async () => {
+		const { waited, atS } = await setUp(inTurn(busy(120), done())).run({ timeoutMs: 30 * S });
+		expect(waited.kind).toBe('done');
+		expect(atS).toEqual([1, 30]);
+	});
+
+	test('and where it has passed before the first poll', async () => {
+		expect((await setUp(() => done()).run({ timeoutMs: -5 * S })).waited.kind).toBe('done');
+	});
+
+	test('polls that hang end 2 s later, each after 20 s at most', async () => {
+		const { clock, polls, run } = setUp(async () => {
+			await clock.sleep(polls.at(-1)?.timeoutMs ?? 0);
+			return silence();
+		});
+		const { waited, endS } = await run({ timeoutMs: 30 * S });
+		expect(failureOf(waited)).toMatchObject({ outcome: 'timed_out', taskId: 't' });
+		expect(failureOf(waited).description).toMatch(/The last look at it failed: socket hang up\.$/);
+		expect(polls.map(({ timeoutMs }) => timeoutMs)).toEqual([20 * S, 10 * S]);
+		expect(endS).toBe(32);
+	});
+
+	test('so do polls that wait for a turn', async () => {
+		const { clock, polls, wait } = setUp(
+			async () => {
+				await clock.sleep(polls.at(-1)?.timeoutMs ?? 0);
+				return silence();
+			},
+			{ atOnce: 1 },
+		);
+		const start = clock.now();
+		const waits = Array.from({ length: 20 }, async () => await wait({ timeoutMs: 5 * S }));
+		await clock.run(Promise.all(waits));
+		expect(clock.now() - start).toBe(7 * S);
+	});
+
+	test('a task that was not finished in time says how it was last seen', async () => {
+		const { waited } = await setUp(inTurn(busy(), running(10))).run({ timeoutMs: 5 * S });
+		const { description, status } = failureOf(waited);
+		expect(status).toBe('doing');
+		expect(description).not.toMatch(/The last look/);
+		expect(waited).toMatchObject({ task: { progress: 10 } });
+	});
+});
+
+describe('files that come late', () => {
+	test('are asked for three times more, at growing pauses', async () => {
+		const { waited, atS } = await setUp(() => fileless()).run();
+		expect(failureOf(waited).outcome).toBe('undelivered');
+		expect(atS).toEqual([1, 2, 4, 7]);
+		expect((await setUp(inTurn(fileless(), done())).run()).waited.kind).toBe('done');
+	});
+
+	test('a task that is done at the deadline without one is undelivered', async () => {
+		const { waited } = await setUp(() => fileless()).run({ timeoutMs: 3 * S });
+		expect(failureOf(waited).outcome).toBe('undelivered');
+	});
+});
+
+describe('a refusal ends the waiting', () => {
+	test.each([
+		[
+			'of the key',
+			denied,
+			[1, 3.5, 8.5, 18.5, 33.5, 48.5, 63.5],
+			/refused to show it \(HTTP 401\)/,
+		],
+		['that it lasted for a minute', missing, undefined, /can't be found/],
+	])('%s, after a minute', async (_name, reply, expected, words) => {
+		const { waited, atS, endS } = await setUp(() => reply()).run();
+		expect(failureOf(waited)).toMatchObject({ outcome: 'unreachable', taskId: 't' });
+		expect(failureOf(waited).message).toMatch(words);
+		if (expected) expect(atS).toEqual(expected);
+		expect(endS).toBeGreaterThanOrEqual(61);
+		expect(endS).toBeLessThan(64);
+	});
+
+	test('only by three polls, where each takes long', async () => {
+		const { clock, run } = setUp(async () => {
+			await clock.sleep(40 * S);
+			return denied();
+		});
+		const { waited, atS } = await run();
+		expect(failureOf(waited).outcome).toBe('unreachable');
+		expect(atS).toHaveLength(3);
+	});
+
+	test('only where no poll in between showed the task', async () => {
+		const script: Script = (ageMs) =>
+			ageMs > 40 * S && ageMs < 50 * S ? running() : ageMs < 90 * S ? denied() : done();
+		expect((await setUp(script).run()).waited.kind).toBe('done');
+	});
+
+	test('within ten seconds where a task that was only named was never there', async () => {
+		const { waited, endS, atS } = await setUp(() => missing()).run({ pace: 'atOnce' });
+		expect(failureOf(waited).message).toMatch(/can't be found/);
+		expect(endS).toBeGreaterThanOrEqual(10);
+		expect(endS).toBeLessThan(13);
+		expect(atS.length).toBeGreaterThan(1);
+	});
+
+	test.each<[string, Script, pace: 'poll' | 'atOnce']>([
+		['a named task that was seen before', inTurn(running(), missing()), 'atOnce'],
+		['a named task, and a refused key', () => denied(), 'atOnce'],
+		['a task that this node created', () => missing(), 'poll'],
+	])('but not for %s', async (_name, script, pace) => {
+		const { waited, endS } = await setUp(script).run({ pace });
+		expect(failureOf(waited).outcome).toBe('unreachable');
+		expect(endS).toBeGreaterThanOrEqual(60);
+	});
+
+	test('no sooner at the deadline: the task was not finished in time, and the refusal is named', async () => {
+		const { waited } = await setUp(() => denied()).run({ timeoutMs: 20 * S });
+		expect(failureOf(waited).outcome).toBe('timed_out');
+		expect(failureOf(waited).description).toMatch(/failed: HTTP 401: expired\.$/);
+	});
+});
+
+describe('a failure', () => {
+	test('by the service ends the waiting at once', async () => {
+		const { waited, atS } = await setUp(() => failed()).run();
+		expect(failureOf(waited)).toMatchObject({ outcome: 'failed', taskId: 't' });
+		expect(atS).toEqual([1]);
+	});
+
+	test.each<[string, Script, ends: string, atS: number[]]>([
+		['counts once a second poll repeats it', () => unclear(), 'failed', [1, 3.5]],
+		['counts once the task is gone', inTurn(unclear(), missing()), 'failed', [1, 3.5]],
+		[
+			'counts after a poll that brought nothing',
+			inTurn(unclear(), busy(), unclear()),
+			'failed',
+			[1, 3.5, 4.5],
+		],
+		[
+			'does not count once the task is shown',
+			inTurn(unclear(), running(), unclear(), done()),
+			'done',
+			[1, 3.5, 4.5, 7],
+		],
+	])('that does not name the task %s', async (_name, script, ends, expected) => {
+		const { waited, atS } = await setUp(script).run();
+		expect(waited.kind).toBe(ends);
+		expect(atS).toEqual(expected);
+	});
+});
+
+describe('the signal ends the waiting', () => {
+	test('asleep, in the middle of a poll and before a turn, with what was last seen', async () => {
+		const { clock, over, polls, wait } = setUp(
+			async (_, count, taskId) => {
+				if (taskId === 'hangs') await new Promise(() => undefined);
+				return running(count);
+			},
+			{ atOnce: 2 },
+		);
+		clock.at(clock.now() + 30 * S, () => over.abort());
+		const waits = ['hangs', 't'].map(async (taskId) => await wait({ taskId }));
+		const [hanging, asleep] = await clock.run(Promise.all(waits));
+		expect([hanging, asleep]).toMatchObject([
+			{ kind: 'released', task: undefined },
+			{ kind: 'released', task: { state: 'running' } },
+		]);
+		const { length } = polls;
+		await clock.advance(600 * S);
+		expect([polls.length, clock.sleeping]).toEqual([length, 0]);
+		expect(await clock.run(wait())).toEqual({ kind: 'released', task: undefined });
+		expect(polls).toHaveLength(length);
+	});
+});
