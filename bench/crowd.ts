@@ -3,9 +3,7 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { jobsOf, leastTime } from './jobs';
-import { mark, times, type Bench } from './report';
 import { check } from './stats';
-import { called, generate, inN8n, last, oneItemEach, publish } from './workflows';
 
 export const executions = 30;
 export const active = 20;
@@ -68,44 +66,3 @@ export async function crowd(
 	};
 }
 export type Crowd = Awaited<ReturnType<typeof crowd>>;
-
-export const bench: Bench = {
-	title: `${executions} executions of 5 tasks of ${inTurn.join(', ')} s, all called at once, at an account that lets ${active} be active`,
-	run: inN8n({ settings: { activeTaskLimit: active } }, async (context, say) => {
-		const { rest, service } = context;
-		const nodes = [called('crowd'), oneItemEach(), generate(), last()];
-		const workflow = await publish(context, 'crowd', nodes);
-		// Warm: code loaded, pools filled.
-		await rest.callWebhook('crowd', { jobs: [{ text: 'warm', standIn: { ms: 100 } }] });
-		const [warm] = await rest.waitForExecutions(workflow.id, 1);
-		await rest.deleteExecution(warm?.id ?? '');
-		service.reset();
-
-		const { failed, ...measured } = await crowd(context, workflow, { count: executions });
-		check(failed === 0, `${failed} executions failed`);
-		const { seconds, creations, polls } = measured;
-		const leastS = leastOf(executions);
-		const ratio = seconds / leastS;
-		say(`${seconds.toFixed(1)} s, ${creations.toFixed(2)} creations a task`);
-		return {
-			tables: [
-				{
-					caption: `From the first call to the end of the last execution. Least: tasks in their order, each into the first of ${active} free slots`,
-					columns: ['', 's', 'beside least', 'creation requests a task', 'polls a task'],
-					rows: [
-						['in a real n8n', seconds, times(ratio), creations, polls],
-						['the least possible', leastS, times(1), 1, '-'],
-					],
-				},
-			],
-			marks: [
-				mark('time beside the least possible', ratio, [1.05, 'x']),
-				mark('creation requests a task', creations, [1.06, '']),
-			],
-			checked: [
-				`${executions} executions succeeded with 5 done items each, each task created once`,
-				`never more than ${active} tasks active (${service.summary().maxActive})`,
-			],
-		};
-	}),
-};

@@ -6,11 +6,7 @@ import { writeDocs } from './docs';
 import { save, savedReports } from './saved';
 import { type Bench, isMet, type SavedReport, textMarks, textReport } from './report';
 
-/** In this order, so that what disturbs nobody comes first, and `scale` last, as it is checked against what others measured. */
-const benches = [
-	...['schedule', 'overhead', 'loop', 'memory', 'strangers', 'seams', 'callbacks', 'waking'],
-	...['short', 'crowd', 'processes', 'batch', 'scale'],
-];
+const benches = ['schedule', 'overhead', 'memory', 'batch', 'sleep', 'processes'];
 
 async function runBench(name: string): Promise<SavedReport> {
 	// Loaded only when wanted.

@@ -7,7 +7,7 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import type { StandIn } from '../test/service';
 import type { FormFile } from '../test/service/form';
-import { barsOf, mark, shown, type Bench, type Say } from './report';
+import { mark, shown, type Bench, type Say } from './report';
 import { check, median } from './stats';
 import { authorized, called, generate, growthMb, inN8n, last, oneItemEach } from './workflows';
 import { publish, request } from './workflows';
@@ -170,14 +170,6 @@ export const bench: Bench = {
 					[1.5, 'x'],
 				),
 			],
-			bars: barsOf(
-				'Peak memory of n8n over idle, first run',
-				['MB', 'less'],
-				first.flatMap(({ load, ours, theirs }) => [
-					{ label: `${load.label}, ours`, value: ours, ours: true },
-					{ label: `${load.label}, HTTP Request`, value: theirs, ours: false },
-				]),
-			),
 			checked: ['every file is in the binary store, or at the service, with all its bytes'],
 		};
 	},

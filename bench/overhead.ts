@@ -1,7 +1,7 @@
 /** CPU time of 1,000 generations in n8n's engine, beside the same requests sent bare. Each way in a process of its own. */
 import type { Summary } from '../test/service';
 import { type Probes, withProbes } from './probe';
-import { barsOf, mark, times, type Bench } from './report';
+import { mark, times, type Bench } from './report';
 import { check, median } from './stats';
 
 const items = 1_000;
@@ -62,11 +62,6 @@ export const bench: Bench = {
 				marks: [
 					mark("CPU time beside n8n's request helper alone", node.cpuMs / least.cpuMs, [1.7, 'x']),
 				],
-				bars: barsOf(
-					`${items} generations: CPU time`,
-					['ms', 'less'],
-					results.map(({ label, cpuMs, ours }) => ({ label, value: cpuMs, ours })),
-				),
 				checked: ['each run created each task once, polled it once and saw it done'],
 			};
 		}),

@@ -30,27 +30,9 @@ export function mark(
 
 export const times = (ratio: number): string => `${ratio.toFixed(2)} x`;
 
-/** One group of the chart: bars of one thing in one unit, the longest of them as wide as the chart. */
-export interface Bars {
-	title: string;
-	unit: string;
-	/** Which way is better. */
-	better: 'less' | 'more';
-	bars: Array<{ label: string; value: number; ours: boolean }>;
-}
-
-export function barsOf(
-	title: string,
-	[unit, better]: [string, Bars['better']],
-	bars: Bars['bars'],
-): Bars[] {
-	return [{ title, unit, better, bars }];
-}
-
 export interface Report {
 	tables: Table[];
 	marks: Mark[];
-	bars?: Bars[];
 	/** What was counted before any time was believed. */
 	checked: string[];
 }

@@ -18,9 +18,3 @@ export function save(name: string, result: object): void {
 /** The last results of these benches, as far as there are any. */
 export const savedReports = (names: readonly string[]) =>
 	names.flatMap((name) => read<SavedReport>(name) ?? []);
-
-/** The numbers of a row in the first table of this bench's last run here, if there was one. */
-export const savedRow = (name: string, label: string): number[] | undefined =>
-	read<SavedReport>(name)
-		?.tables[0]?.rows.find(([first]) => first === label)
-		?.map(Number);

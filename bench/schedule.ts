@@ -2,7 +2,7 @@
 import { PollLoop, type Watch } from '../nodes/MediaGeneration/task/poll';
 import { parseTask } from '../nodes/MediaGeneration/transport/task';
 import { seededRandom, VirtualClock } from '../test/support/virtualClock';
-import { barsOf, mark, type Bench, type Mark, type Table } from './report';
+import { mark, type Bench, type Mark, type Table } from './report';
 import { check, mean } from './stats';
 
 const SECOND = 1_000;
@@ -158,8 +158,6 @@ export const bench: Bench = {
 					summary(spread(ms, tasks).map((one) => plain(one, intervalOf))),
 				),
 			);
-		const shown = ['ours, progress: none', 'ours, progress: honest', ...Object.keys(others)];
-		const at = durations.findIndex(({ ms }) => ms === 2 * MINUTE);
 		const tasks = durations.reduce((sum, { tasks: count }) => sum + count, 0);
 		return {
 			tables: [
@@ -171,14 +169,6 @@ export const bench: Bench = {
 				table('Mean number of polls', all, ({ polls }) => polls),
 			],
 			marks: marksOf(all),
-			bars: barsOf(
-				'Task of 2 min: seconds from its end until it is seen',
-				['s', 'less'],
-				shown.map((label) => ({
-					...{ label, ours: label.startsWith('ours') },
-					value: (all.get(label)?.[at]?.delayMs ?? 0) / SECOND,
-				})),
-			),
 			checked: [`${tasks * (Object.keys(lies).length + 2)} tasks were waited for, each to its end`],
 		};
 	},
