@@ -246,16 +246,17 @@ describe('many executions of one account', () => {
 test('whoever sees that a task is over reports its place as free, once', async () => {
 	const failed = { ms: 0, end: 'error' } as const;
 	const world = new World({ a: { ms: MIN }, b: { answers: answer(404) }, c: failed, d: failed });
-	const ended = jest.spyOn(world.client.account.queue, 'ended');
+	const { account } = world.client;
+	for (const id of 'abcd') account.created(id);
 	const [one, other] = [world.asleep(), world.asleep()];
 	await world.clock.advance(10 * MIN);
 	expect([...one.over.keys(), ...other.over.keys()].sort().join('')).toBe('aabbccdd');
 	// A task that can't be read may still run.
-	expect(ended).toHaveBeenCalledTimes(3);
+	expect(account.ends).toBe(3);
 	const client = scriptedClient(() => answer(200, { id: 'd', ...DONE }));
-	const endedThere = jest.spyOn(client.account.queue, 'ended');
+	client.account.created('d');
 	await verdictNow(client, { taskId: 'd', kind: 'image', echoes: [] });
-	expect(endedThere).toHaveBeenCalledTimes(1);
+	expect(client.account.ends).toBe(1);
 });
 
 test('a task whose end a call has found out is looked at no more', async () => {
@@ -266,17 +267,6 @@ test('a task whose end a call has found out is looked at no more', async () => {
 	sleep.note('a', { kind: 'failed', failure: { outcome: 'failed' } } as Over['ended']);
 	await world.clock.advance(HOUR);
 	expect(world.looks).toHaveLength(looks);
-});
-
-test('while creations wait for a place, it looks as often as in polling', async () => {
-	const looksWhere = async (isFull: boolean) => {
-		const world = new World({ a: { ms: HOUR } });
-		jest.spyOn(world.client.account.queue, 'full', 'get').mockReturnValue(isFull);
-		world.asleep();
-		await world.clock.advance(30 * MIN);
-		return world.looks.length;
-	};
-	expect(await looksWhere(true)).toBeGreaterThan(3 * (await looksWhere(false)));
 });
 
 test('this process calls n8n for no more than four executions at once', async () => {

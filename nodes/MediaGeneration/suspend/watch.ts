@@ -194,7 +194,7 @@ class Watcher {
 		random: Math.random,
 		look: async (watch, timeoutMs) => await this.look(watch, timeoutMs),
 		pausedUntil: () => this.account.pausedUntil('look'),
-		slotWanted: () => this.account.queue.full,
+		slotWanted: () => false,
 	});
 
 	constructor(readonly account: Account) {}
