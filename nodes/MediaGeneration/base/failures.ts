@@ -106,3 +106,7 @@ export function seconds(ms: number): string {
 	const value = Math.round(ms / 100) / 10;
 	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;
 }
+
+export function megabytes(bytes: number): string {
+	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
+}
