@@ -1,6 +1,7 @@
 /** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
+import { cleanerOf } from '../n8n/clean';
 import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { invalid } from '../base/failures';
@@ -47,6 +48,7 @@ export async function checkSuspension(
 			'This n8n gives no signed resume URL, which suspending needs',
 			`Update n8n to 2.14 or newer, or ${POLL_INSTEAD}`,
 		);
+	cleanerOf(context).hasUrl(resumeUrl);
 	if (!findsNotes(context))
 		throw invalid(
 			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,

@@ -62,7 +62,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	const { originalUrl } = context.getRequestObject();
 	const search = urlOf(originalUrl, 'http://n8n')?.search ?? '';
 	const resumeUrl = resumeUrlOf(context, url, search);
-	cleanerOf(context).hasSent(resumeUrl);
+	cleanerOf(context).hasUrl(resumeUrl);
 	const notes = read === 'unread' ? notesByItems(originalUrl.replace(/\?.*/, ''), items) : read;
 	if (notes.items.length !== items.length) throw new CallRefusal(404, NOT_WAITED_FOR);
 	if (read === 'unread') logOf(context).warn(UNREAD);
