@@ -14,16 +14,16 @@ import {
 } from 'n8n-workflow';
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/operation';
-import { waitingTooltip } from './suspend/notes';
+import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
 
-/** This webhook wakes an execution that waits for its callbacks. Its path is the node's ID, so that two such nodes don't mix. */
+/** This webhook wakes an execution that sleeps. */
 const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	{
 		name: 'default',
 		httpMethod: 'POST',
 		responseMode: 'onReceived',
 		responseData: '',
-		path: '={{ $nodeId }}',
+		path: WEBHOOK_PATH,
 		isFullPath: true,
 		restartWebhook: true,
 	},

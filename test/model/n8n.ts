@@ -11,6 +11,7 @@ import type {
 	IWebhookFunctions,
 	NodeExecutionHint,
 } from 'n8n-workflow';
+import { WEBHOOK_PATH } from '../../nodes/MediaGeneration/suspend/notes';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 import { WebhookResponse } from '../support/webhookResponse';
 import { fieldsBehind } from './fields';
@@ -460,9 +461,9 @@ export class N8n {
 	}
 
 	private async answerTo(url: URL, body: IDataObject) {
-		const [, , id, nodeId] = url.pathname.split('/');
+		const [, , id, suffix] = url.pathname.split('/');
 		const execution = this.executions.find((each) => each.id === id);
-		if (execution === undefined || nodeId !== NODE_ID)
+		if (execution === undefined || suffix !== WEBHOOK_PATH)
 			return { statusCode: 404, body: { code: 404, message: `"${id}" does not exist` } };
 		if (url.searchParams.get('signature') !== TOKEN) return { statusCode: 401, body: {} };
 		if (execution.status === 'running') return refusal(execution.id, 'is running');
@@ -518,8 +519,8 @@ export class N8n {
 		};
 	}
 
-	resumeUrl({ id }: Execution, node = `/${NODE_ID}`): string {
-		return `${this.world.ownUrl}/webhook-waiting/${id}${node}?signature=${TOKEN}`;
+	resumeUrl({ id }: Execution, suffix = `/${WEBHOOK_PATH}`): string {
+		return `${this.world.ownUrl}/webhook-waiting/${id}${suffix}?signature=${TOKEN}`;
 	}
 
 	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {

@@ -24,7 +24,7 @@ describe('sleeping', () => {
 			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 400 })],
 		});
 		const { pathname, searchParams } = new URL(bodies[0]?.receive_url as string);
-		expect(pathname).toBe('/webhook-waiting/1/node-1');
+		expect(pathname).toBe('/webhook-waiting/1/media-generation');
 		// n8n's own token, and nothing of ours.
 		expect([...searchParams.keys()]).toEqual(['signature']);
 		expect(searchParams.get('signature')).toHaveLength(32);

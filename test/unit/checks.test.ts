@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
-import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
+import { checkSuspension, warnOfWorkflowTimeout } from '../../nodes/MediaGeneration/suspend/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
@@ -16,7 +16,9 @@ interface Setting {
 	/** Whether n8n gives access to a node of this name; or what it says instead. */
 	reads?: boolean | Error;
 	/** How this n8n answers a call to itself; undefined where it does not. */
-	status?: number;
+	answered?: { statusCode: number; body: unknown };
+	/** The workflow's own Timeout, in seconds; null in an n8n that can not say. */
+	executionTimeout?: number | null;
 	noted?: unknown;
 	executionId?: string | null;
 }
@@ -26,13 +28,19 @@ function contextOf({
 	type = 'n8n-nodes-media-generation.mediaGeneration',
 	isToolExecution,
 	reads = true,
-	status,
+	answered,
+	executionTimeout,
 	noted,
 	executionId = '7',
 }: Setting = {}) {
 	const store: Record<string, unknown> = noted === undefined ? {} : { [CONTEXT_FIELD]: noted };
 	const called: IHttpRequestOptions[] = [];
+	const hints: string[] = [];
+	const warnings: string[] = [];
 	const context = {
+		addExecutionHints: ({ message }: { message: string }) => hints.push(message),
+		logger: { warn: (line: string) => warnings.push(line) },
+		...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
 		...(isToolExecution === undefined ? {} : { isToolExecution }),
 		getNode: () => ({ id: 'node-1', name: 'Media', type }),
 		getContext: () => store,
@@ -45,12 +53,12 @@ function contextOf({
 		helpers: {
 			async httpRequest(options: IHttpRequestOptions) {
 				called.push(options);
-				if (status === undefined) throw new Error('connect ECONNREFUSED');
-				return await Promise.resolve({ statusCode: status, headers: {}, body: {} });
+				if (answered === undefined) throw new Error('connect ECONNREFUSED');
+				return await Promise.resolve({ headers: {}, ...answered });
 			},
 		},
 	} as unknown as IExecuteFunctions;
-	return { context, store, called };
+	return { context, store, called, hints, warnings };
 }
 
 async function refusal(setting: Setting, baseUrl = SERVICE) {
@@ -100,46 +108,87 @@ test.each<[string, Setting]>([
 	expect(description).toMatch(/Rename the node/);
 });
 
-test.each([
-	['in public', PUBLIC, SERVICE],
-	['in the same private network', PRIVATE, 'http://127.0.0.1:5701'],
-])(
-	'where the service can reach this n8n, %s: it is called back, and nothing is tried',
-	async (_name, resumeUrl, baseUrl) => {
-		const { context, called } = contextOf({ resumeUrl });
-		expect(await checkSuspension(context, baseUrl)).toEqual({
-			resumeUrl: resumeUrl.replace('?', '/node-1?'),
-			callable: true,
-		});
-		expect(called).toEqual([]);
+const RUNNING = {
+	statusCode: 409,
+	body: { message: 'The execution "7" is running already.' },
+};
+
+test.each(['7c9e6679-7425-40de-944b-e07fc1f90ae7', 'a7'])(
+	'the execution ID %j is that of an engine that wakes executions in another way',
+	async (executionId) => {
+		const { message } = await refusal({ executionId, answered: RUNNING });
+		expect(message).toMatch(/engine whose executions this node can't suspend/);
 	},
 );
 
-describe('where it can not', () => {
-	test.each([409, 200, 204, 399])(
-		'this n8n looks itself, if it reaches itself: %d',
-		async (status) => {
-			const { context, called } = contextOf({ resumeUrl: PRIVATE, status });
-			expect(await checkSuspension(context, SERVICE)).toEqual({
-				resumeUrl: PRIVATE.replace('?', '/node-1?'),
-				callable: false,
-			});
-			expect(called).toMatchObject([
-				{ method: 'POST', url: PRIVATE.replace('?', '/node-1?'), body: {} },
-			]);
+test.each([
+	['in public', PUBLIC, SERVICE, true],
+	['in the same private network', PRIVATE, 'http://127.0.0.1:5701', true],
+	['not at all', PRIVATE, SERVICE, false],
+])(
+	'whether the service reaches this n8n, %s: its own address is tried in every case',
+	async (_name, given, baseUrl, callable) => {
+		const { context, called, hints } = contextOf({ resumeUrl: given, answered: RUNNING });
+		const resumeUrl = given.replace('?', '/media-generation?');
+		expect(await checkSuspension(context, baseUrl)).toEqual({ resumeUrl, callable });
+		expect(called).toMatchObject([{ method: 'POST', url: resumeUrl, body: {} }]);
+		expect(hints).toEqual([]);
+	},
+);
+
+describe('where this n8n does not answer at its own address', () => {
+	const said = (statusCode: number, body: unknown) => ({ answered: { statusCode, body } });
+	const cases: Array<[string, Setting, string]> = [
+		['a bad gateway', said(502, ''), 'it answered HTTP 502'],
+		['another server', said(404, '<html>'), 'it answered HTTP 404'],
+		['a page of one', said(200, '<html>'), 'it answered HTTP 200'],
+		['a proxy with a login', said(401, { error: 'log in' }), 'it answered HTTP 401'],
+		['nobody', {}, 'the connection was refused'],
+	];
+
+	test.each(cases)(
+		'but %s, and no callback can come, nothing is paid for',
+		async (_name, setting, seen) => {
+			const { message, description } = await refusal({ resumeUrl: PRIVATE, ...setting });
+			expect(message).toBe(
+				`The execution can't be suspended: the service can't reach this n8n, and this n8n can't reach its own address http://localhost:5678 (${seen})`,
+			);
+			expect(description).toMatch(/Set N8N_WEBHOOK_URL.*N8N_SSRF_PROTECTION_ENABLED/);
 		},
 	);
 
-	test.each<[number | undefined, string]>([
-		[400, 'it answered HTTP 400'],
-		[404, 'it answered HTTP 404'],
-		[502, 'it answered HTTP 502'],
-		[undefined, 'the connection was refused'],
-	])('and if not, nothing is paid for: %j', async (status, seen) => {
-		const { message, description } = await refusal({ resumeUrl: PRIVATE, status });
-		expect(message).toBe(
-			`The execution can't be suspended: the service can't reach this n8n, and this n8n can't reach its own address http://localhost:5678 (${seen})`,
-		);
-		expect(description).toMatch(/Set N8N_WEBHOOK_URL.*N8N_SSRF_PROTECTION_ENABLED/);
+	test.each(cases)(
+		'but %s, and callbacks can come, a hint and the log say so',
+		async (_name, setting, seen) => {
+			const { context, hints, warnings } = contextOf(setting);
+			expect((await checkSuspension(context, SERVICE)).callable).toBe(true);
+			expect(hints).toHaveLength(1);
+			const words = `own address https://n8n.example/webhook-waiting/7/media-generation (${seen}). Set N8N_WEBHOOK_URL`;
+			expect(hints[0]).toContain(words);
+			expect(warnings[0]).toContain(words);
+			expect(warnings[0]).not.toContain('token');
+		},
+	);
+});
+
+describe("the workflow's own Timeout", () => {
+	test.each<[number | null | undefined, number, boolean]>([
+		[90, 120_000, true],
+		[90, 90_000, false],
+		[90, 60_000, false],
+		[-1, 60_000, false],
+		[0, 60_000, false],
+		[undefined, 60_000, false],
+		[null, 60_000, false],
+	])('%j s before a deadline in %d ms: %j', (executionTimeout, timeoutMs, isEarlier) => {
+		const { context, hints, warnings } = contextOf({ executionTimeout });
+		warnOfWorkflowTimeout(context, timeoutMs);
+		const words = [
+			expect.stringMatching(
+				/own Timeout \(90 s\) ends before the Timeout of this node \(2 minutes\)/,
+			),
+		];
+		expect(hints).toEqual(isEarlier ? words : []);
+		expect(warnings).toEqual(isEarlier ? words : []);
 	});
 });

@@ -272,14 +272,14 @@ test('docs/fields.md shows all of it (npm run fields)', () => {
 });
 
 describe('webhooks', () => {
-	test('a sleeping execution is woken at the address of its node', () => {
+	test('a sleeping execution is woken at an address that no ID of a node can break', () => {
 		expect(action.webhooks).toEqual([
 			{
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
 				responseData: '',
-				path: '={{ $nodeId }}',
+				path: 'media-generation',
 				isFullPath: true,
 				restartWebhook: true,
 			},

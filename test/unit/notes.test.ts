@@ -1,26 +1,29 @@
 import {
+	isCalledBack,
 	notesReference,
 	readNotes,
 	writeNotes,
+	type NotedTask,
 	type Notes,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { now } from '../../nodes/MediaGeneration/base/clock';
-import type { Watch } from '../../nodes/MediaGeneration/task/poll';
 import { ASSEMBLY, FILES } from './itemSettings';
 
-const WATCH: Watch = {
+const WATCH: NotedTask = {
 	taskId: 't1',
 	kind: 'speech',
 	createdAt: 1_000_000,
 	deadline: 2_000_000,
 	echoes: ['https://files.example/in.mp3'],
-	pace: 'asleep',
+	pace: 'poll',
+	called: true,
 };
 const OPEN = {
 	kind: 'open' as const,
 	tasks: [WATCH, { ...WATCH, taskId: 't2' }],
 	files: FILES,
 	assembly: ASSEMBLY,
+	carriesInput: false,
 };
 const NOTES: Notes = { id: 's1', items: [OPEN, { kind: 'complete' }] };
 
@@ -49,7 +52,7 @@ test.each([
 ])(
 	'%j is one that this version can not read: it says neither what sleeps nor that nothing does',
 	(value) => {
-		expect(readNotes(value)).toBe('unread');
+		expect(readNotes(value)).toBe('unknown');
 	},
 );
 
@@ -65,4 +68,21 @@ test.each([
 	expect(inside).not.toMatch(/[{}]/);
 	const quoted = /\$node\[(".*")\]\.context\["suspension"\]/s.exec(inside)?.[1] ?? '';
 	expect(JSON.parse(quoted)).toBe(name);
+});
+
+test.each([
+	[1, 1],
+	[50, 50],
+	[51, 50],
+	[400, 50],
+	[1_000, 50],
+])('of %d tasks %d are called back, spread evenly', (count, expected) => {
+	const called = Array.from({ length: count }, (_, index) => index).filter((index) =>
+		isCalledBack(index, count),
+	);
+	expect(called).toHaveLength(expected);
+	const gaps = called.map((at, index) => at - (called[index - 1] ?? -1));
+	expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThanOrEqual(1);
+	// What ends last is among them.
+	expect(called.at(-1)).toBe(count - 1);
 });

@@ -1,4 +1,5 @@
-import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/actions/account';
+import { maskSecret } from '../../nodes/MediaGeneration/base/keys';
+import { maskSecrets } from '../../nodes/MediaGeneration/actions/account';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/actions/fields';
 
 describe('deepMerge', () => {

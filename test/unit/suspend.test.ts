@@ -10,11 +10,11 @@ import {
 	type OpenTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
-import { sleepOf, type Sleep } from '../../nodes/MediaGeneration/suspend/watch';
+import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { noAnswer, scriptedClient } from '../support/replies';
 
-const RESUME_URL = 'https://n8n.example/webhook-waiting/7/node-1?signature=token';
+const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=token';
 const HOUR = 3_600_000;
 
 type OpenSleeper = Extract<Sleeper, { kind: 'open' }>;
@@ -36,9 +36,11 @@ const open = (...tasks: OpenSleeper['tasks']): OpenSleeper => ({
 });
 const complete = (...items: INodeExecutionData[]): Sleeper => ({ kind: 'complete', items });
 
-/** Their watch would keep a process of tests alive for an hour. */
-const sleeps: Sleep[] = [];
-afterEach(() => sleeps.splice(0).forEach((sleep) => sleep.end()));
+/** Its loop sleeps for good. */
+beforeEach(() => {
+	jest.spyOn(realClock, 'sleep').mockImplementation(async () => await new Promise(() => {}));
+});
+afterEach(() => jest.restoreAllMocks());
 
 async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {}) {
 	const store: Record<string, unknown> = {};
@@ -67,9 +69,8 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 	};
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	if (typeof notes === 'string') throw new Error(notes);
-	const sleep = sleepOf(notes.id, { context, client });
-	sleeps.push(sleep);
-	return { items, kept, notes, waits, metadatas, client, again, sleep };
+	expect(realClock.sleep).toHaveBeenCalled();
+	return { items, kept, notes, waits, metadatas, again };
 }
 
 test('what goes out if the deadline passes is one item per input item first, in order, and then the further files of split ones', async () => {
@@ -134,35 +135,58 @@ const said = (resumeUrl: string) =>
 	}) as string;
 
 test.each([
-	[1, 'its task is'],
-	[2, 'its 2 tasks are'],
-])('the editor says of %d tasks until when they are waited for', async (tasks, words) => {
+	[1, 'its task is over (t0)'],
+	[3, 'its 3 tasks are over (t0, t1, t2)'],
+	[5, 'its 5 tasks are over (t0, t1, t2, ...)'],
+])('the editor says which of %d tasks are waited for, and until when', async (tasks, words) => {
 	const sleepers = Array.from({ length: tasks }, (_, index) => open(sleepingTask(`t${index}`)));
 	const { metadatas, waits } = await asleep(sleepers);
 	const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
 	expect(resumeUrl).not.toContain('token');
 	const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
 	expect(said(resumeUrl).replace(until, 'the deadline')).toBe(
-		`Asleep until ${words} over, or until the deadline at the latest`,
+		`Asleep until ${words}, or until the deadline at the latest`,
 	);
 });
 
-describe('how often this n8n looks while it sleeps', () => {
-	const pace = async (receiveUrl: string | undefined, callable: boolean) => {
+test.each(['a,b', 'a&ids=b#c', '50%', 'täsk "1"'])(
+	'it shows the ID %j as it is',
+	async (taskId) => {
+		const { metadatas } = await asleep([open(sleepingTask(taskId))]);
+		const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+		expect(said(resumeUrl)).toContain(`its task is over (${taskId}), or`);
+	},
+);
+
+describe('whether the service calls this execution', () => {
+	const called = async (receiveUrl: string | undefined, callable: boolean) => {
 		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
 		const [item] = notes.items ?? [];
-		return item?.kind === 'open' ? item.tasks.map((task) => task.pace) : item;
+		return item?.kind === 'open' ? item.tasks.map((task) => task.called) : item;
 	};
 
-	const OWN = 'https://n8n.example/webhook-waiting/7/node-1';
-	test.each<[string, string | undefined, boolean, string]>([
-		['rarely, where the service calls this execution back', OWN, true, 'asleep'],
-		['as in polling, where nobody calls back', undefined, true, 'poll'],
-		['so where the task calls an earlier one', OWN.replace('/7/', '/6/'), true, 'poll'],
-		['so where the service can not call', OWN, false, 'poll'],
+	const OWN = 'https://n8n.example/webhook-waiting/7/media-generation';
+	test.each<[string, string | undefined, boolean, boolean]>([
+		['where its task has this address', OWN, true, true],
+		['not where it has none', undefined, true, false],
+		['not where the task calls an earlier one', OWN.replace('/7/', '/6/'), true, false],
+		['not where the service can not call', OWN, false, false],
 	])('%s', async (_name, receiveUrl, callable, expected) => {
-		expect(await pace(receiveUrl, callable)).toEqual([expected]);
+		expect(await called(receiveUrl, callable)).toEqual([expected]);
 	});
+});
+
+test('a task that was done in the last poll is kept, as the service can forget it', async () => {
+	const task = parseTask({ id: 't1', status: 'done', metadata: {} });
+	if (task === undefined) throw new Error('no task');
+	const { watch: given } = sleepingTask('t1');
+	const done = { kind: 'done' as const, taskId: 't1', task, outputs: [], watch: given };
+	const { notes } = await asleep([open(done, sleepingTask('t2'))]);
+	const [item] = notes.items;
+	expect(item?.kind === 'open' && item.tasks.map(({ known }) => known?.state)).toEqual([
+		'done',
+		undefined,
+	]);
 });
 
 test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {

@@ -1,6 +1,6 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { invalid, messageOf } from '../base/failures';
+import { invalid } from '../base/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
 import { isToolRun } from '../n8n/execution';
 import { pathProblem } from '../transport/baseUrl';
@@ -67,20 +67,9 @@ export class ItemFields {
 	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
-		const value = this.parameter(name, null);
+		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
 		const isLocator = isObject(value) && value.__rl === true;
 		return (isLocator ? value.value : value) ?? undefined;
-	}
-
-	private parameter(name: string, fallback: null | object): unknown {
-		try {
-			return this.context.getNodeParameter(name, this.itemIndex, fallback);
-		} catch (error) {
-			throw invalid(
-				`A field of this item could not be read: ${messageOf(error)}`,
-				'Check the expressions in the fields of the node. Nothing was sent.',
-			);
-		}
 	}
 
 	/** Finds a file of the item. @param label of the field that names it */
@@ -111,7 +100,7 @@ export class ItemFields {
 
 	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
 	get options(): JsonObject {
-		this.resolved ??= this.parameter('options', {});
+		this.resolved ??= this.context.getNodeParameter('options', this.itemIndex, {});
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 

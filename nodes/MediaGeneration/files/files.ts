@@ -1,22 +1,26 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import { extensionIn, mediaOf } from '../audio/kinds';
-import { toMs, type SoundFacts } from '../audio/sound';
+import type { SoundFacts } from '../audio/sound';
+import type { N8nContext } from '../transport/client';
+import { messageOf } from '../base/failures';
 import type { Limiter } from '../base/limiter';
-import { isDataUrl, type OutputKind, type TaskOutput } from '../transport/outputs';
-import { storeDataUrl } from './dataUrl';
-import { storeFile, type DownloadDeps, type WantedFile } from './download';
+import type { OutputKind, TaskOutput } from '../transport/outputs';
+import { DOWNLOAD_STOPPED, type FailedDownload } from './fileAnswer';
+import { Download, type DownloadDeps, type WantedFile } from './download';
+import { learnMode, reserveMemory } from './binary';
+import { Tries } from './tries';
 
 /** The item shows an output like this (README, "Operations"). */
 export interface DeliveredOutput {
-	/** Missing for a file that was joined here, or that its address held. */
+	/** Is missing for a file that was joined here. */
 	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	fileSize?: number;
-	/** Measured, for WAV and MP3. */
+	/** Is measured, for WAV and MP3. */
 	durationSeconds?: number;
 }
 
@@ -24,7 +28,7 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	/** Known for a sound that was fetched. */
+	/** Is known for a sound that was fetched. */
 	sound?: SoundFacts | undefined;
 }
 
@@ -50,6 +54,7 @@ export function inFields(
 }
 
 export interface FetchDeps extends DownloadDeps {
+	context: N8nContext;
 	limiter: Limiter;
 }
 
@@ -98,18 +103,36 @@ function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	}
 }
 
-async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	const { url, kind } = wanted;
-	const isHeld = isDataUrl(url);
-	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
-	if (typeof stored === 'string') return missingFile(wanted, stored);
-	const { binary, fileName, mimeType, bytes: fileSize } = stored;
-	const sound = kind === 'audio' ? stored.sound : undefined;
-	// The task's own fields have the address, too, which is as long as the file.
-	const from = isHeld ? {} : { url };
-	const output: DeliveredOutput = { ...from, kind, fileName, mimeType, fileSize };
-	if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = toMs(sound.seconds);
-	return { kind: 'stored', output, binary, sound };
+type NamedFile = WantedFile & { stem: string };
+
+async function store(
+	download: Download,
+	wanted: NamedFile,
+	deps: FetchDeps,
+): Promise<StoredFile | FailedDownload> {
+	const { stem, kind, maxBytes, url } = wanted;
+	const begun = await download.begin();
+	if ('problem' in begun) return begun;
+	const release = await reserveMemory(download.length ?? maxBytes, deps.signal);
+	if (release === undefined) return DOWNLOAD_STOPPED;
+	const { mimeType, extension } = begun.type;
+	try {
+		const fileName = `${stem}.${extension}`;
+		const { helpers } = deps.context;
+		const binary = await helpers.prepareBinaryData(begun.stream, fileName, mimeType);
+		learnMode(binary);
+		const sound = kind === 'audio' ? download.scanner.end() : undefined;
+		const fileSize = download.received;
+		const output: DeliveredOutput = { url, kind, fileName, mimeType, fileSize };
+		if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = sound.seconds;
+		return { kind: 'stored', output, binary, sound };
+	} catch (error) {
+		// A store fails because of the file, too.
+		if (typeof download.end === 'object') return download.end;
+		return { problem: `n8n could not store it: ${messageOf(error)}`, startOver: false };
+	} finally {
+		release();
+	}
 }
 
 const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
@@ -118,19 +141,31 @@ const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile 
 	problem,
 });
 
+/** Starts over as often as it helps: all downloads of a file share their tries and their time. */
+async function storeWhole(wanted: NamedFile, deps: FetchDeps): Promise<DeliveredFile> {
+	const tries = new Tries(deps);
+	let stored: StoredFile | FailedDownload;
+	do {
+		const download = new Download(wanted, deps, tries);
+		stored = await store(download, wanted, deps).finally(() => download.close());
+	} while ('problem' in stored && stored.startOver);
+	return 'problem' in stored ? missingFile(wanted, stored.problem) : stored;
+}
+
 /** Downloads the files of one task. Never rejects. @param stem of their names */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
-	wanted: Omit<WantedFile, keyof TaskOutput>,
+	{ maxBytes, stem }: { maxBytes: number; stem: string },
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
 	const files = await Promise.all(
 		outputs.map(async (output, index) => {
 			if (index >= MAX_FILES)
 				return missingFile(output, `only the first ${MAX_FILES} files of a task are fetched`);
-			return await deps.limiter.run(async () => await fetchFile({ ...output, ...wanted }, deps));
+			const wanted = { ...output, maxBytes, stem };
+			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
 		}),
 	);
-	numberNames(files, wanted.stem);
+	numberNames(files, stem);
 	return files;
 }

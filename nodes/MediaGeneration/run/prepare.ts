@@ -18,7 +18,8 @@ import {
 	type Attempt,
 } from '../base/failures';
 import { BALANCE_TIMEOUT_MS, readBalance } from '../transport/reading';
-import { checkSuspension, type Waking } from '../suspend/checks';
+import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
+import { isCalledBack } from '../suspend/notes';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
 import type { Draft, Planned } from './plan';
 
@@ -60,12 +61,17 @@ export async function prepareItems(
 	const { client, maximum, stop: signal } = preparing;
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
-	const suspending = waitings.filter((waiting) => waiting.kind === 'suspend');
+	const suspending = drafts.filter(({ settings }) => settings.waiting.kind === 'suspend');
 	const { baseUrl } = client.credentials;
 	const waking =
 		suspending.length === 0
 			? undefined
 			: await attemptLater(async () => await checkSuspension(context, baseUrl));
+	if (waking?.ok === true)
+		warnOfWorkflowTimeout(
+			context,
+			suspending.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0),
+		);
 	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
 	await warnOfCallbackUrls(context, urls);
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
@@ -81,21 +87,39 @@ export async function prepareItems(
 /** `repeats` says whether n8n may run the node again on the same items. */
 type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean };
 
+/** Number of the item's first task among all that the execution sleeps on. */
+interface Among {
+	first: number;
+	of: number;
+}
+
 /** Makes the items of all drafts, or says why they may not run. */
 function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd>> {
 	const ready: Array<Item | ItemEnd> = [];
+	const of = planned.reduce((sum, each) => sum + sleepingTasksOf(each), 0);
+	let first = 0;
 	for (const each of planned) {
-		const made = attempt(() => (each.kind === 'draft' ? itemOf(each, checked) : each));
+		const among = { first, of };
+		const made = attempt(() =>
+			each.kind === 'draft' ? itemOf(each, { ...checked, among }) : each,
+		);
 		ready.push(made.ok ? made.value : failedEnd(each.index, made.failure));
+		first += sleepingTasksOf(each);
 		yield;
 	}
 	return ready;
 }
 
+/** The tasks that an item creates and sleeps on. */
+function sleepingTasksOf(each: Planned[number]): number {
+	if (each.kind !== 'draft' || each.settings.waiting.kind !== 'suspend') return 0;
+	return each.work.kind === 'creates' ? Math.max(1, each.work.texts.length) : 0;
+}
+
 /** Includes what earlier tries have left. Throws an `invalid` failure where the item may not run. */
 function itemOf(
 	{ index, settings, work }: Draft,
-	{ client, ledger, balance, repeats, ...checked }: Checked,
+	{ client, ledger, balance, repeats, among, ...checked }: Checked & { among: Among },
 ): Item {
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
 	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
@@ -111,7 +135,8 @@ function itemOf(
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {
-		const request = withCallback(each, settings, { client, waking });
+		const isCalled = isCalledBack(among.first + part, among.of);
+		const request = withCallback(each, settings, { client, waking: isCalled ? waking : undefined });
 		const hash = requestHash(client.credentials.baseUrl, request);
 		const asked = { slot: { item: index, part }, request, hash };
 		return { kind: 'creates' as const, ...asked, earlier: ledger.earlier(asked) };

@@ -1,17 +1,19 @@
 /** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { callbackUrlProblem } from '../trigger/receiveUrl';
-import { cleanerOf } from '../n8n/clean';
-import { isToolRun, storeOf } from '../n8n/execution';
+import { invalid, seconds } from '../base/failures';
+import { showHint } from '../files/hint';
+import { logOf } from '../n8n/clean';
+import { isToolRun } from '../n8n/execution';
 import { callSelf } from '../transport/client';
-import { invalid } from '../base/failures';
+import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
+import { isFromN8n, shownReply } from './watch';
 
 const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
 /** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
-	const store = storeOf(context);
+	const store = context.getContext('node') as Record<string, unknown>;
 	const before = store[CONTEXT_FIELD];
 	store[CONTEXT_FIELD] = 'noted';
 	try {
@@ -24,10 +26,10 @@ function findsNotes(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** Tells how an execution that sleeps can be called. */
+/** How an execution that sleeps can be called. */
 export interface Waking {
 	resumeUrl: string;
-	/** True if the service can call it; else this n8n has to look. */
+	/** True if the service can call it; else this n8n has to poll. */
 	callable: boolean;
 }
 
@@ -41,32 +43,74 @@ export async function checkSuspension(
 			"An execution can't be suspended while the node runs as a tool of an AI agent",
 			`As a tool, ${POLL_INSTEAD}`,
 		);
+	// n8n's coming engine has other IDs, and wakes executions in another way (engine-v2-webhooks.js, n8n 2.41).
+	if (!/^\d+$/.test(context.getExecutionId()))
+		throw invalid(
+			"This n8n runs the workflow by an engine whose executions this node can't suspend",
+			`Run the workflow by n8n's standard engine, or ${POLL_INSTEAD}`,
+		);
 	const given = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-	const resumeUrl = resumeUrlOf(context, given);
+	const resumeUrl = resumeUrlOf(given);
 	if (resumeUrl === undefined)
 		throw invalid(
 			'This n8n gives no signed resume URL, which suspending needs',
 			`Update n8n to 2.14 or newer, or ${POLL_INSTEAD}`,
 		);
-	cleanerOf(context).hasUrl(resumeUrl);
 	if (!findsNotes(context))
 		throw invalid(
 			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,
 			`n8n gives no access to a node of that name. Rename the node, or ${POLL_INSTEAD}`,
 		);
-	const problem = callbackUrlProblem(resumeUrl, baseUrl);
-	if (problem === undefined) return { resumeUrl, callable: true };
-	await checkOwnReach(context, resumeUrl);
-	return { resumeUrl, callable: false };
+	const callable = callbackUrlProblem(resumeUrl, baseUrl) === undefined;
+	await checkOwnReach(context, { resumeUrl, callable });
+	return { resumeUrl, callable };
 }
 
-/** Where no callback can come, this n8n has to reach its own resume address. While the execution runs, n8n answers 409 there. */
-async function checkOwnReach(context: IExecuteFunctions, resumeUrl: string): Promise<void> {
-	const answer = await callSelf(context, resumeUrl, {});
-	if (answer.status !== undefined && (answer.status === 409 || answer.status < 400)) return;
-	const seen = answer.status === undefined ? answer.reason : `it answered HTTP ${answer.status}`;
-	throw invalid(
-		`The execution can't be suspended: the service can't reach this n8n, and this n8n can't reach its own address ${new URL(resumeUrl).origin} (${seen})`,
-		`Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address under which this n8n reaches itself, and allow that address where N8N_SSRF_PROTECTION_ENABLED is on. Or ${POLL_INSTEAD}`,
-	);
+/** Where no callback can come, this n8n has to reach its own resume address; else it only makes up for lost ones. */
+async function checkOwnReach(
+	context: IExecuteFunctions,
+	{ resumeUrl, callable }: Waking,
+): Promise<void> {
+	// While the execution runs, n8n says so, and does nothing.
+	const reply = await callSelf(context, resumeUrl, {});
+	if (isFromN8n(reply)) return;
+	const { origin, pathname } = new URL(resumeUrl);
+	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;
+	const advice =
+		'Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to an address under which this n8n reaches itself, and allow that address where N8N_SSRF_PROTECTION_ENABLED is on.';
+	if (!callable)
+		throw invalid(
+			`The execution can't be suspended: the service can't reach this n8n, and ${unreached}`,
+			`${advice} Or ${POLL_INSTEAD}`,
+		);
+	const words = `Only callbacks of the service can wake this execution before its deadline, as ${unreached}. ${advice}`;
+	showHint(context, 'warning', words);
+	logOf(context).warn(`Media Generation: ${words}`);
+}
+
+/** n8n 2.41 has this; its older versions do not. */
+interface HavingSettings {
+	getWorkflowSettings?(): { executionTimeout?: unknown };
+}
+
+/**
+ * Tells of a workflow's own Timeout that ends before the node's deadline: n8n counts it from the execution's start, asleep too, and cancels
+ * the execution when its deadline wakes it.
+ * @returns the workflow's Timeout in ms
+ */
+export function timeoutBeforeDeadline(
+	context: IExecuteFunctions,
+	timeoutMs: number,
+): number | undefined {
+	const { executionTimeout } = (context as HavingSettings).getWorkflowSettings?.() ?? {};
+	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
+	return limitMs > 0 && limitMs < timeoutMs ? limitMs : undefined;
+}
+
+export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: number): void {
+	const limitMs = timeoutBeforeDeadline(context, timeoutMs);
+	if (limitMs === undefined) return;
+	const words = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)}): n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
+	showHint(context, 'warning', words);
+	logOf(context).warn(`Media Generation: ${words}`);
 }

@@ -1,44 +1,52 @@
-/** Keeps notes with a sleeping execution. They are one text, as each field of an object would cost n8n another call into its isolated engine. */
-import type { FunctionsBase, INodeExecutionData } from 'n8n-workflow';
+/** Notes that a sleeping execution carries. They are one text: n8n's isolated engine copies objects field by field. */
 import type { Assembly } from '../files/assembly';
 import type { FileSettings } from '../actions/waiting';
-import { clockAheadMs, now } from '../base/clock';
-import { asText, isObject, parseJson, urlOf } from '../base/json';
+import { clockAheadMs } from '../base/clock';
+import { isObject, parseJson, urlOf } from '../base/json';
 import type { Task } from '../transport/task';
-import type { Watch } from '../task/poll';
+import type { Watch } from '../task/wait';
 
 export const CONTEXT_FIELD = 'suspension';
+
+/** Last part of the address that wakes an execution. n8n calls only the node that sleeps, so that all nodes can share it, also those without an ID. */
+export const WEBHOOK_PATH = 'media-generation';
 
 export interface OpenTask {
 	kind: 'open';
 	watch: Watch;
-	/** Was last seen like this; undefined where it never was. */
+	/** The task as last seen; undefined where it never was. */
 	task: Task | undefined;
-	/** The service reports its end there; undefined where it does not. */
+	/** Callback URL that the service has for the task, if any. */
 	receiveUrl: string | undefined;
 }
 
+export interface NotedTask extends Watch {
+	/** The service calls this execution when the task ends. */
+	called: boolean;
+	/** The task as it was done before the execution fell asleep, as a service can forget it. */
+	known?: Task | undefined;
+}
+
 export type SleepingItem =
-	/** It was over before the execution went to sleep, and its item lies in the input. */
+	/** Its item lies finished in the input. */
 	| { kind: 'complete' }
-	/** Its notes can't be read, and its item goes on as it would at the deadline. */
-	| { kind: 'unread'; tasks: Watch[] }
 	| {
 			kind: 'open';
-			tasks: Watch[];
+			tasks: NotedTask[];
 			files: FileSettings;
 			assembly: Assembly;
 			/** True if its item has the JSON that came in as `input`, and its output is to have it. */
-			carriesInput?: boolean;
+			carriesInput: boolean;
 	  };
 
 export interface Notes {
+	/** One sleep of one execution. */
 	id: string;
 	items: SleepingItem[];
 }
 
 function moved(items: SleepingItem[], byMs: number): SleepingItem[] {
-	const move = ({ createdAt, deadline, ...task }: Watch): Watch => ({
+	const move = ({ createdAt, deadline, ...task }: NotedTask): NotedTask => ({
 		...task,
 		createdAt: createdAt + byMs,
 		deadline: deadline + byMs,
@@ -51,37 +59,19 @@ function moved(items: SleepingItem[], byMs: number): SleepingItem[] {
 /** Any change of what is written here, or of what it means, needs another number: n8n can be upgraded while executions sleep. */
 const NOTES_FORMAT = 1;
 
-/** What is kept goes by the machine's clock, as another process may read it, or somebody may set it. */
+/** Times are written by the machine's clock: another process may read them, or somebody may set that clock. */
 export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-/** `none` means that this node has put nothing to sleep; `unread`, that it has, in a format that this version does not know. */
-export function readNotes(kept: unknown): Notes | 'none' | 'unread' {
+/** `none`: this node has put nothing to sleep. `unknown`: it has, in a format of another version. */
+export function readNotes(kept: unknown): Notes | 'none' | 'unknown' {
 	if (typeof kept !== 'string') return 'none';
 	const value = parseJson(kept);
-	if (!isObject(value) || value.format !== NOTES_FORMAT) return 'unread';
+	if (!isObject(value) || value.format !== NOTES_FORMAT) return 'unknown';
 	const { id, items } = value;
-	if (typeof id !== 'string' || !Array.isArray(items)) return 'unread';
+	if (typeof id !== 'string' || !Array.isArray(items)) return 'unknown';
 	return { id, items: moved(items as SleepingItem[], -clockAheadMs()) };
-}
-
-/** n8n waits no longer with the default Timeout; the true deadlines are not known. */
-const UNREAD_FOR_MS = 86_400_000;
-
-/** Makes up for notes that can't be read, by the tasks that the items of unfinished ones name. */
-export function notesByItems(id: string, items: readonly INodeExecutionData[]): Notes {
-	const createdAt = now();
-	const watch = (taskId: string): Watch => ({
-		...{ taskId, kind: 'callback', echoes: [], pace: 'poll' },
-		...{ createdAt, deadline: createdAt + UNREAD_FOR_MS },
-	});
-	const sleeping = items.map(({ json }): SleepingItem => {
-		if (json.unfinished !== true) return { kind: 'complete' };
-		const named = [json.task_id, json.task_ids].flat().flatMap((each) => asText(each) ?? []);
-		return { kind: 'unread', tasks: [...new Set(named)].map(watch) };
-	});
-	return { id, items: sleeping };
 }
 
 /** Names this node's notes within an expression. The node's name is quoted so that nothing in it can end the expression. */
@@ -94,28 +84,45 @@ export function notesReference(nodeName: string): string {
 }
 
 /**
- * Returns the URL that wakes an execution, with n8n's own token and this node's ID as its last part. Without a token anyone could wake it,
- * so there is no URL then; n8n has tokens since 2.14.
+ * Returns the URL that wakes an execution. Without n8n's token anyone could wake it, so there is no URL then; n8n has tokens since 2.14.
  * @param given what `$execution.resumeUrl` gives
  * @param search with the token, where n8n gives the URL without it
  */
-export function resumeUrlOf(
-	context: Pick<FunctionsBase, 'getNode'>,
-	given: unknown,
-	search?: string,
-): string | undefined {
+export function resumeUrlOf(given: unknown, search?: string): string | undefined {
 	const url = urlOf(given);
 	if (url === undefined) return undefined;
-	url.pathname += `/${context.getNode().id}`;
+	url.pathname += `/${WEBHOOK_PATH}`;
 	if (search !== undefined) url.search = search;
 	return url.searchParams.has('signature') ? url.href : undefined;
 }
 
-export function openTasks({ items }: Notes): Watch[] {
-	return items.flatMap((item) => (item.kind === 'complete' ? [] : item.tasks));
+export function notedTasks({ items }: Notes): NotedTask[] {
+	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
 }
 
-/** The editor says this of a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's own zone. */
+/** The latest deadline, at which n8n itself wakes the execution. */
+export function lastDeadline(tasks: readonly NotedTask[]): number {
+	return tasks.reduce((latest, { deadline }) => Math.max(latest, deadline), 0);
+}
+
+/** Most tasks of an execution whose end the service reports: n8n reads the whole execution for each callback. */
+const MAX_CALLED = 50;
+
+/** Picks the tasks whose end the service is to report, spread evenly over all of them. @param index from 0 */
+export function isCalledBack(index: number, count: number): boolean {
+	const picked = (until: number) => Math.floor((until * Math.min(MAX_CALLED, count)) / count);
+	return picked(index + 1) > picked(index);
+}
+
+const SHOWN_TASKS = 3;
+
+/** Figures for {@link waitingTooltip}, as the fragment of an address: it is sent nowhere. */
+export function tooltipFragment(tasks: readonly NotedTask[], until: number): string {
+	const ids = tasks.slice(0, SHOWN_TASKS).map(({ taskId }) => encodeURIComponent(taskId));
+	return `#tasks=${tasks.length}&until=${until}&ids=${ids.join(',')}`;
+}
+
+/** What the editor says of a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's own zone. */
 export const waitingTooltip = `={{ ((found) => found
-	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over, or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
-	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)$/.exec($execution.resumeUrl)) }}`;
+	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over (" + found[3].split(",").map(decodeURIComponent).join(", ") + (Number(found[1]) > ${SHOWN_TASKS} ? ", ..." : "") + "), or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
+	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)&ids=(.*)$/.exec($execution.resumeUrl)) }}`;

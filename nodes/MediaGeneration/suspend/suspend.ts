@@ -9,13 +9,22 @@ import type { FileSettings } from '../actions/waiting';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
-import { clockAheadMs, now } from '../base/clock';
+import { clockAheadMs } from '../base/clock';
 import { urlOf } from '../base/json';
 import type { Done } from '../transport/verdict';
-import type { Watch } from '../task/poll';
+import type { Watch } from '../task/wait';
 import type { Waking } from './checks';
-import { CONTEXT_FIELD, openTasks, writeNotes, type OpenTask, type SleepingItem } from './notes';
-import { sleepOf } from './watch';
+import {
+	CONTEXT_FIELD,
+	lastDeadline,
+	notedTasks,
+	tooltipFragment,
+	writeNotes,
+	type NotedTask,
+	type OpenTask,
+	type SleepingItem,
+} from './notes';
+import { watchOver } from './watch';
 
 /** An execution goes to sleep with such tasks. The files of one that is done are fetched when the execution wakes. */
 export type SleepingTask = OpenTask | (Done & { watch: Watch });
@@ -63,18 +72,17 @@ export async function suspend(
 	// They leave by the deadline, without this node being called again.
 	const all = [...sleepers.map(firstItem), ...further].map((item) => plainFailureItem(node, item));
 	const items = await cleanItems(context, all);
-	const open = sleepers.filter((sleeper) => sleeper.kind === 'open');
-	const pathOf = (url?: string) => urlOf(url)?.pathname;
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
+	const noted = (task: SleepingTask): NotedTask => {
+		if (task.kind === 'done') return { ...task.watch, called: false, known: task.task };
+		// The callback of a task that an earlier execution made goes to that one.
+		return { ...task.watch, called: pathOf(task.receiveUrl) === ownPath };
+	};
 	const sleeping = sleepers.map((sleeper): SleepingItem => {
 		if (sleeper.kind === 'complete') return { kind: 'complete' };
 		const { files, assembly, input } = sleeper;
-		const tasks = sleeper.tasks.map((task): Watch => {
-			// The callback of a task that an earlier execution made goes to that one.
-			const called = task.kind === 'open' && pathOf(task.receiveUrl) === ownPath;
-			return { ...task.watch, pace: called ? 'asleep' : 'poll' };
-		});
-		return { kind: 'open', files, assembly, tasks, carriesInput: input !== undefined };
+		const carriesInput = input !== undefined;
+		return { kind: 'open', files, assembly, carriesInput, tasks: sleeper.tasks.map(noted) };
 	});
 	const notes = {
 		id: randomUUID(),
@@ -87,17 +95,15 @@ export async function suspend(
 	// n8n 2.41 disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object:
 	// they would hand their items on untouched.
 	entry.node = { ...entry.node };
-	const tasks = openTasks(notes);
-	const latest = tasks.reduce((found, task) => Math.max(found, task.deadline), now());
-	const deadline = Math.round(latest + clockAheadMs());
-	// The tooltip reads this address, which has no token. A fragment is sent nowhere.
-	const shown = `#tasks=${tasks.length}&until=${deadline}`;
-	context.setMetadata({ resumeUrl: `${endpointOf(waking.resumeUrl)}${shown}` });
+	const tasks = notedTasks(notes);
+	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
+	// The tooltip reads this address, which has no token.
+	const shown = endpointOf(waking.resumeUrl) + tooltipFragment(tasks, deadline);
+	context.setMetadata({ resumeUrl: shown });
 	await context.putExecutionToWait(new Date(deadline));
-	const sleep = sleepOf(notes.id, { context, client });
-	for (const task of open.flatMap((sleeper) => sleeper.tasks))
-		if (task.kind === 'done') sleep.note(task.taskId, task);
-	sleep.watch(tasks, { resumeUrl: waking.resumeUrl, coverage: 'all' });
+	watchOver({ id: notes.id, tasks, resumeUrl: waking.resumeUrl, context, client }, 'later');
 	// Return copies: n8n's `handleNodeErrorOutput` may empty the list that it is given.
 	return items.map((item) => ({ ...item }));
 }
+
+const pathOf = (url?: string) => urlOf(url)?.pathname;

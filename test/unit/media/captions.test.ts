@@ -6,8 +6,7 @@ import {
 	type Spoken,
 	writeCue,
 } from '../../../nodes/MediaGeneration/audio/srt';
-import type { Work } from '../../../nodes/MediaGeneration/base/clock';
-import { atOnce as done } from '../../support/work';
+import { atOnce as done, type Work } from '../../../nodes/MediaGeneration/base/clock';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());

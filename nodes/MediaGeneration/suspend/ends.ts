@@ -1,0 +1,73 @@
+/** Asks the service whether all tasks of a sleeping execution are over. */
+import { now } from '../base/clock';
+import { lookAtTask } from '../transport/look';
+import { denied, taskMissing } from '../transport/taskFailures';
+import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
+import type { NotedTask } from './notes';
+import type { Asleep } from './watch';
+
+/** `late`: its own deadline has passed while the execution slept on for others. */
+export type TaskEnd = Ended | 'late';
+
+export interface Reported {
+	taskId: string;
+	/** The caller says that this task failed. */
+	saysFailed: boolean;
+	/** A loop of this package has polled all tasks until they were over, or were refused for long enough. */
+	saysAllOver: boolean;
+}
+
+export type Polled =
+	| { kind: 'over'; ends: ReadonlyMap<string, TaskEnd> }
+	/** `isReported`: it is the task that the caller has named. */
+	| { kind: 'running' | 'unread'; isReported: boolean };
+
+const POLLS_AT_ONCE = 10;
+const POLL_TIMEOUT_MS = 5_000;
+
+/** Begins with the task that the caller names, and stops at the first one that is not over. */
+export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Promise<Polled> {
+	const isReported = ({ taskId }: NotedTask) => taskId === reported.taskId;
+	const others = asleep.tasks.filter((task) => !isReported(task));
+	const ends = new Map<string, TaskEnd>();
+	let some = asleep.tasks.filter(isReported);
+	for (let at = 0; some.length > 0; at += POLLS_AT_ONCE) {
+		const polled = await Promise.all(some.map(async (task) => await poll(asleep, task, reported)));
+		for (const [index, end] of polled.entries()) {
+			if (end === 'running' || end === 'unread') return { kind: end, isReported: at === 0 };
+			ends.set(some[index]?.taskId ?? '', end);
+		}
+		some = others.slice(at, at + POLLS_AT_ONCE);
+	}
+	return { kind: 'over', ends };
+}
+
+async function poll(
+	{ client }: Asleep,
+	task: NotedTask,
+	{ taskId, saysFailed, saysAllOver }: Reported,
+): Promise<TaskEnd | 'running' | 'unread'> {
+	const look = await lookAtTask(client, { ...task, timeoutMs: POLL_TIMEOUT_MS });
+	const isConfirmed = saysFailed && taskId === task.taskId;
+	const seen =
+		look.kind === 'task' ||
+		(look.kind === 'doubtful' && (saysAllOver || (isConfirmed && look.task.state === 'failed')))
+			? look.task
+			: task.known;
+	const isLate = now() >= task.deadline;
+	if (seen !== undefined) {
+		const verdict = verdictOf(task.taskId, seen, task.echoes);
+		if (verdict.kind !== 'running') return verdict;
+		if (saysAllOver && seen.state === 'done') return withoutFiles(task.taskId, seen);
+		return isLate ? 'late' : 'running';
+	}
+	if (saysAllOver && look.kind === 'denied') return failed(denied(task.taskId, look));
+	if (saysAllOver && look.kind === 'missing') return failed(taskMissing(task.taskId, look));
+	return isLate ? 'late' : 'unread';
+}
+
+const failed = (failure: ReturnType<typeof denied>): Ended => ({
+	kind: 'failed',
+	failure,
+	task: undefined,
+});
