@@ -87,25 +87,46 @@ const PLACES = [
 	{ isPlace: words, least: 0, most: Infinity },
 ];
 
+/** Services read such brackets as tags, e.g. `<break time="1.5s" />` and `[whispers]`. A lone one, and a longer one, is text. */
+const TAG = /<[^<>]{1,300}>|\[[^[\]]{1,300}\]/g;
+const LONGEST_TAG = 302;
+
+/** The tag that a place lies in, by the place. */
+type Tags = ReadonlyMap<number, { start: number; end: number }>;
+
+/** @param limit of the part that begins at `from`: tags for which no part has room may be cut */
+function tagsIn(text: string, from: number, limit: number): Tags {
+	const tags = new Map<number, { start: number; end: number }>();
+	for (const { index, 0: tag } of text.slice(from, limit + LONGEST_TAG).matchAll(TAG)) {
+		const [start, end] = [from + index, from + index + tag.length];
+		if (tag.length > limit - from || start >= limit) continue;
+		for (let at = start + 1; at < end; at += 1) tags.set(at, { start, end });
+	}
+	return tags;
+}
+
 /** A part begins at `from`, should end near `ideal`, and must end at `limit` or before. */
 interface SplitRange {
 	from: number;
 	ideal: number;
 	limit: number;
+	/** No part ends in one of these. */
+	tags: Tags;
 }
 
 const STEP_PLACES = 10_000;
 
 function* nearest(
 	text: string,
-	{ from, ideal, limit }: SplitRange,
+	{ from, ideal, limit, tags }: SplitRange,
 	isPlace: IsPlace,
 ): Work<number | undefined> {
+	const fits = (at: number) => isPlace(text, at) && !tags.has(at);
 	const farthest = Math.max(ideal - from, limit - ideal);
 	for (let distance = 0; distance <= farthest; distance += 1) {
 		if (distance % STEP_PLACES === STEP_PLACES - 1) yield;
-		if (ideal + distance <= limit && isPlace(text, ideal + distance)) return ideal + distance;
-		if (ideal - distance > from && isPlace(text, ideal - distance)) return ideal - distance;
+		if (ideal + distance <= limit && fits(ideal + distance)) return ideal + distance;
+		if (ideal - distance > from && fits(ideal - distance)) return ideal - distance;
 	}
 	return undefined;
 }
@@ -136,23 +157,26 @@ function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
 }
 
 function* endOfPart(text: string, wanted: SplitRange): Work<number> {
-	const { from, ideal, limit } = wanted;
+	const { from, ideal, limit, tags } = wanted;
 	for (const { isPlace, least, most } of PLACES) {
 		const within: SplitRange = {
 			from: from + Math.floor((ideal - from) * least),
 			ideal,
 			limit: Math.min(limit, from + Math.ceil((ideal - from) * most)),
+			tags,
 		};
 		const at = yield* nearest(text, within, isPlace);
 		if (at !== undefined) return at;
 	}
-	return anywhere(text, wanted);
+	const at = anywhere(text, wanted);
+	const tag = tags.get(at) ?? { start: at, end: at };
+	return tag.start > from ? tag.start : tag.end;
 }
 
 /**
  * Makes parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part
- * ends with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme.
- * Only spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
+ * ends with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme,
+ * never within a tag. Only spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
  */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
@@ -163,7 +187,8 @@ export function* splitText(text: string, maxCharacters: number): Work<string[]> 
 	while (body.length - from > most) {
 		const left = body.length - from;
 		const ideal = from + Math.floor(left / Math.ceil(left / most));
-		const at = yield* endOfPart(body, { from, ideal, limit: from + most });
+		const limit = from + most;
+		const at = yield* endOfPart(body, { from, ideal, limit, tags: tagsIn(body, from, limit) });
 		yield;
 		parts.push(body.slice(from, at));
 		from = at;

@@ -195,6 +195,71 @@ describe('where it is cut', () => {
 	);
 });
 
+describe('tags', () => {
+	const tag = fc.constantFrom(
+		'<break time="1.5s" />',
+		'[whispers softly]',
+		'[laughs. Then, after a while: silence!]',
+		'<phoneme alphabet="ipa" ph="ˈæktʃuəli. a">',
+		'<speak>',
+		'</speak>',
+		'[今天天气很好。我们去公园散步吧]',
+		'<say-as\ninterpret-as="date">',
+	);
+
+	test('are never cut, wherever they stand', () => {
+		const words = fc.constantFrom(
+			'one',
+			'two.',
+			'three,',
+			'今天很好。',
+			'\n\n',
+			' ',
+			' ',
+			' ',
+			'<',
+			'[',
+		);
+		const text = fc
+			.array(fc.oneof(tag, words), { maxLength: 80, size: 'max' })
+			.map((all) => all.join(''));
+		fc.assert(
+			fc.property(text, fc.integer({ min: 50, max: 150 }), (given, maxCharacters) => {
+				const parts = splitText(given, maxCharacters);
+				expect(parts.filter((part) => part.length > maxCharacters)).toEqual([]);
+				expect(gaps(given, parts).join('').trim()).toBe('');
+				const tags = (all: string) => all.match(/<[^<>]+>|\[[^[\]]+\]/g) ?? [];
+				expect(parts.flatMap(tags)).toEqual(tags(given));
+			}),
+		);
+	});
+
+	test.each<[string, string, string[]]>([
+		[
+			'at the best place in it, before it',
+			'We waited for him. <break time="1. 5. s" /> He came, and went.',
+			['We waited for him.', '<break time="1. 5. s" /> He came, and went.'],
+		],
+		[
+			'where only a bracket stands, as ever',
+			'He said that 3 < 4 is true, as everybody knows. Then he left us all.',
+			['He said that 3 < 4 is true, as everybody knows.', 'Then he left us all.'],
+		],
+	])('%s', (_name, text, parts) => {
+		expect(splitText(text, 50)).toEqual(parts);
+	});
+
+	test('that do not fit into a part, or are no tags, are cut like any text', () => {
+		const long = `[${'word '.repeat(30)}]`;
+		for (const part of splitText(`Then: ${long} and more`, 50))
+			expect(part.length).toBeLessThanOrEqual(50);
+		const open = `<${'word '.repeat(200)}`;
+		expect(splitText(open, 100).length).toBeLessThan(15);
+		const wide = `<${'word. '.repeat(100)}>`;
+		expect(splitText(wide.repeat(3), 700).length).toBe(3);
+	});
+});
+
 describe('long texts', () => {
 	const book = (length: number, sentences: string) =>
 		sentences.repeat(Math.ceil(length / sentences.length)).slice(0, length);
@@ -211,6 +276,9 @@ describe('long texts', () => {
 		['one grapheme', '\u0301'],
 		['full stops', '.'],
 		['initials', 'a. '],
+		['brackets that open', '<['],
+		['brackets that close', ']>'],
+		['tags', '<a>'],
 	])('200,000 characters of %s', (_, unit) => {
 		const text = `Hello${book(200_000, unit)}world`;
 		const parts = splitText(text, 2500);
