@@ -87,7 +87,7 @@ describe('File Name', () => {
 		const text = long('parts');
 		const options = { maxCharacters: 60, fileName: 'lamp' };
 		const parts = namesOf(await runNode({ parameters: { ...text, options } }));
-		expect(parts.map(([first]) => first)).toEqual(['lamp.wav', 'lamp_1.wav']);
+		expect(parts.map(([first]) => first)).toEqual(['lamp-1.wav', 'lamp-2.wav']);
 		const joined = namesOf(await runNode({ parameters: { ...long('join'), options } }));
 		expect(joined[0]?.[0]).toBe('lamp.wav');
 	});

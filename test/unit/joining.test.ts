@@ -4,6 +4,7 @@ import {
 	assemble,
 	type Assembly,
 	type AssemblyInput,
+	deliverPart,
 	type DonePart,
 	failureOfWhole,
 } from '../../nodes/MediaGeneration/files/assembly';
@@ -242,6 +243,25 @@ describe('a part that fails', () => {
 		expect(outputs).toHaveLength(6);
 		for (const output of outputs) expect(output).not.toHaveProperty('binaryProperty');
 	});
+});
+
+test.each<[LongText['kind'], parts: number, endings: string[]]>([
+	['parts', 3, ['-1', '-2', '-3']],
+	['parts', 12, ['-01', '-02', '-03']],
+	['parts', 1, ['']],
+	['join', 12, ['', '_1', '_2']],
+])('the names of a text in %s of %d count them', async (kind, parts, endings) => {
+	const texts = Array<string>(parts).fill('a');
+	const given: string[] = [];
+	const delivery: Pick<Delivery, 'deliver'> = {
+		async deliver(_done, _settings, { ending = '' }) {
+			given.push(ending);
+			return await Promise.resolve({ items: [], outputs: [], failure: undefined, files: [] });
+		},
+	};
+	for (const number of endings.keys())
+		await deliverPart(delivery, doneTask('t'), { ...input(LONG[kind], texts), number });
+	expect(given).toEqual(endings);
 });
 
 describe('the store', () => {

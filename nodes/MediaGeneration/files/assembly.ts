@@ -88,6 +88,13 @@ export function failureOfWhole(
 	};
 }
 
+/** Goes behind the File Name: the items of a text are numbered as its parts count, so that their names sort as the parts do. */
+function endingOf(number: number, { longText, texts }: Assembly): string {
+	if (longText.kind !== 'parts') return number === 0 ? '' : `_${number}`;
+	const last = String(texts.length);
+	return last === '1' ? '' : `-${String(number + 1).padStart(last.length, '0')}`;
+}
+
 /** Fetches the files of a part as soon as it is over, as their addresses are temporary. @param number from 0 */
 export async function deliverPart(
 	delivery: Pick<Delivery, 'deliver'>,
@@ -96,7 +103,7 @@ export async function deliverPart(
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
-	const ending = number === 0 ? '' : `_${number}`;
+	const ending = endingOf(number, assembly);
 	const delivered = await delivery.deliver(done, files, { index, extra, ending });
 	// Only joining needs the files, which would stay in memory until the run's end.
 	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
