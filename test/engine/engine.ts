@@ -77,6 +77,8 @@ export interface EngineOptions {
 	/** Node settings: onError, retryOnFail, maxTries, waitBetweenTries ... */
 	settings?: Partial<INode>;
 	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string; keyHeader?: string };
+	/** Of the workflow: n8n then moves the files of items into their JSON. */
+	binaryMode?: 'combined';
 	/** Stops the execution when this resolves. */
 	stopWhen?: Promise<unknown>;
 	/** Retries a failed execution, as n8n's Retry does: a new execution that begins at the node that failed. */

@@ -26,7 +26,10 @@ import {
 } from './engine';
 
 /** A workflow as it is saved. */
-interface Definition extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'retryOf'> {
+interface Definition extends Pick<
+	EngineOptions,
+	'credentials' | 'stopWhen' | 'retryOf' | 'binaryMode'
+> {
 	nodes: INode[];
 	connections: IConnections;
 	types: Record<string, INodeType>;
@@ -56,7 +59,7 @@ function dataOfRetry(failed: string, workflow: Workflow): IRunExecutionData {
 /** Runs a workflow from its first node. The result is that of the node "Media". */
 export async function runWorkflow(definition: Definition): Promise<EngineResult> {
 	await prepareEngine();
-	const { nodes, connections, types, credentials, stopWhen, retryOf } = definition;
+	const { nodes, connections, types, credentials, stopWhen, retryOf, binaryMode } = definition;
 	const id = String((count += 1));
 	const logsFrom = logLines.length;
 	const named = { id: 'engine-test', name: 'engine-test', active: true };
@@ -65,7 +68,7 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 		...structuredClone({ nodes, connections }),
 		nodeTypes: typesOf(types),
 		staticData: {},
-		settings: { executionOrder: 'v1' },
+		settings: { executionOrder: 'v1', ...(binaryMode && { binaryMode }) },
 	});
 	const start = { node: nodes[0] as INode, data: { main: [[{ json: {} }]] }, source: null };
 	const data =
@@ -121,12 +124,13 @@ export async function runNode(
 	options: EngineOptions,
 	type: INodeType = mediaGeneration,
 ): Promise<EngineResult> {
-	const { items = [{}], credentials, stopWhen, retryOf } = options;
+	const { items = [{}], credentials, stopWhen, retryOf, binaryMode } = options;
 	const inputs = options.inputs ?? items.map((json) => ({ json }));
 	return await runWorkflow({
 		credentials,
 		stopWhen,
 		retryOf,
+		binaryMode,
 		types: { source: source(inputs), noOp, mediaGeneration: type },
 		nodes: [
 			node('Source', 'source'),

@@ -1,8 +1,15 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IBinaryKeyData,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
 import { isToolRun } from '../n8n/execution';
+import { fileNamed, itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
 
 const MAX_TASK_ID = 4_000;
@@ -64,6 +71,10 @@ export class ItemFields {
 		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
 	}
 
+	get files(): IBinaryKeyData {
+		return itemFiles(this.context, this.itemIndex);
+	}
+
 	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
@@ -79,8 +90,8 @@ export class ItemFields {
 				'A tool of an AI agent has no files: an agent passes only text',
 				`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
 			);
-		const { binary = {} } = this.input;
-		const found = binary[field];
+		const binary = this.files;
+		const found = fileNamed(binary, field);
 		if (found !== undefined) return found;
 		const present = Object.keys(binary);
 		throw invalid(

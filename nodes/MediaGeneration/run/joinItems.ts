@@ -27,7 +27,7 @@ function inputSource(fields: ItemFields, field: string): SoundSource {
 	const sound = fields.binary(field, 'Input Binary Field');
 	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
 		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
-	return { sound, srt: Object.values(fields.input.binary ?? {}).find(isSubtitles) };
+	return { sound, srt: Object.values(fields.files).find(isSubtitles) };
 }
 
 /** Messages name items instead of parts, counted from 0 as n8n shows them. The first item's fields count. */

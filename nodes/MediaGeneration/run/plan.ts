@@ -1,5 +1,4 @@
 /** Reads and checks every item before anything is sent. */
-import type { INodeExecutionData } from 'n8n-workflow';
 import type { Assembly } from '../files/assembly';
 import { failureIn, type FailedJson } from '../files/failure';
 import { checkedTaskId, type InputFile, type ItemFields } from '../actions/fields';
@@ -98,12 +97,12 @@ function adviceFor(
 }
 
 /** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
-function isComplete({ json, binary }: INodeExecutionData, { download }: FileSettings): boolean {
+function isComplete({ input: { json }, files }: ItemFields, { download }: FileSettings): boolean {
 	if (json.outcome !== undefined || json.unfinished === true) return false;
 	if (parseTask(json)?.state !== 'done') return false;
 	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
 	const isPresent = (output: unknown) =>
-		isObject(output) && binary?.[asText(output.binaryProperty) ?? ''] !== undefined;
+		isObject(output) && files[asText(output.binaryProperty) ?? ''] !== undefined;
 	return outputs.length > 0 && (!download || outputs.every(isPresent));
 }
 
@@ -132,7 +131,7 @@ function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
 	if (from !== undefined && taskIds.length === 0) return [failedEnd(index, from.failure)];
 	const own = areOwnTasks(taskIds, json);
 	if (own && from?.final === true) return [failedEnd(index, from.failure)];
-	if (own && from === undefined && isComplete(input, settings.files)) {
+	if (own && from === undefined && isComplete(fields, settings.files)) {
 		const item = { ...input, pairedItem: { item: index } };
 		return [{ kind: 'items', index, taskIds: [], items: [item] }];
 	}

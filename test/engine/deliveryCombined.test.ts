@@ -1,0 +1,77 @@
+/** The workflow setting "binaryMode: combined": n8n moves each item's files into its JSON, and they are found there. */
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { toneWav } from '../service/media/tone';
+import { picturePng } from '../service/media/picture';
+import { readBinary, storeBinary } from './engine';
+import { outputsOf } from './files';
+import { engineSetting, goOn, sound } from './setting';
+
+const setting = engineSetting({ profile: 'today' });
+const binaryMode = 'combined' as const;
+
+const withFile = async (
+	bytes: Buffer,
+	name: string,
+	type: string,
+): Promise<INodeExecutionData> => ({
+	json: {},
+	binary: { data: await storeBinary(bytes, name, type) },
+});
+const filesOf = (item: INodeExecutionData | undefined) => {
+	expect(item?.binary).toBeUndefined();
+	return (item?.json._files ?? {}) as unknown as Record<string, IBinaryData>;
+};
+
+test('Audio: Join joins them, captions too', async () => {
+	const srt = Buffer.from('1\n00:00:00,000 --> 00:00:00,200\nHello\n');
+	const spoken = async (text: string): Promise<INodeExecutionData> => {
+		const { binary } = await withFile(toneWav(text), 'a.wav', 'audio/wav');
+		return {
+			json: {},
+			binary: { ...binary, 'my "words".v1': await storeBinary(srt, 'a.srt', '') },
+		};
+	};
+	const inputs = [await spoken('Once'), await spoken('upon a time')];
+	const parameters = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
+	const { output, error } = await setting.run({ inputs, parameters, binaryMode });
+	expect(error).toBeUndefined();
+	const files = filesOf(output[0]);
+	expect(Object.keys(files)).toEqual(['data', 'data_1']);
+	const [outputs, bytes] = [outputsOf(output[0]), await readBinary(files.data as IBinaryData)];
+	expect(outputs.map(({ kind }) => kind)).toEqual(['audio', 'transcript']);
+	expect(bytes.length).toBe(outputs[0]?.fileSize);
+});
+
+test.each(['data', '_files.data'])(
+	'a form and a reference image send one by "%s"',
+	async (name) => {
+		const inputs = [
+			await withFile(picturePng('a', 0, { width: 8, height: 8 }), 'a.png', 'image/png'),
+		];
+		const image = { resource: 'image', operation: 'generate', modelId: 'image-1', prompt: '@img1' };
+		const parameters = { ...image, options: { referenceImages: name } };
+		const { error } = await setting.run({ inputs, parameters, binaryMode });
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(setting.bodies())).toMatch(/a\.png/);
+	},
+);
+
+test('Task: Wait behind Generate fetches nothing again', async () => {
+	const { output } = await setting.run({ parameters: sound(), binaryMode });
+	const item = output[0] as INodeExecutionData;
+	expect(Object.keys(filesOf(item))).toEqual(['data']);
+	const before = setting.service.requests.length;
+	const parameters = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
+	const waited = await setting.run({ inputs: [item], parameters, binaryMode });
+	expect(waited.output).toEqual([item]);
+	expect(setting.service.requests.slice(before)).toEqual([]);
+});
+
+test('without the setting, JSON that came from outside leads to no file', async () => {
+	const { binary } = await withFile(toneWav('Secret'), 'a.wav', 'audio/wav');
+	const inputs = [{ json: { _files: binary as never } }];
+	const parameters = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
+	const { output } = await setting.run({ inputs, parameters, settings: goOn });
+	expect(output).toMatchObject([{ json: { outcome: 'invalid' } }]);
+	expect(output[0]?.binary).toBeUndefined();
+});
