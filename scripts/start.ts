@@ -62,9 +62,10 @@ function aboutStandIn({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }):
 		'',
 		'To see what can go wrong, give a generation the option "Extra Body Fields" with one of these:',
 		'',
+		'  a slow task             {"stand_in": {"ms": 60000}}          and Wait Mode: Suspend, to see it sleep',
 		'  a task that fails       {"stand_in": {"end": "error", "error_message": "No luck"}}',
 		'  a task that never ends  {"stand_in": {"never_ends": true}}   and the option "Timeout"',
-		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Max Credits": of several items, the first one only',
+		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Stop After Credits", with several items',
 		'',
 	];
 }
@@ -97,7 +98,8 @@ async function run(
 
 	const where = `${service ? 'the stand-in' : 'the service'} at ${baseUrl}`;
 	console.log(`Running "${first.name}" against ${where} ...`);
-	const succeeded = await printResults(rest, await runFirst(rest, first, service));
+	const execution = await runFirst(rest, first, service);
+	const succeeded = await printResults(rest, execution);
 	if (options.once) {
 		await cleanUp();
 		process.exit(succeeded ? 0 : 1);
@@ -105,10 +107,11 @@ async function run(
 	console.log(
 		[
 			'',
-			`  Editor    ${n8n.baseUrl}/workflow/${first.id}`,
+			`  Editor    ${n8n.baseUrl}/workflow/${first.id}/executions/${execution.id}`,
 			`  Login     ${state.email}   ${state.password}`,
 			`  Examples  ${[...examples.values()].map(({ name }) => shortName(name)).join(', ')}`,
 			`  Files     ${filesFolder(startFolder)} is the only folder that Write File may use here`,
+			`  Log       ${logFile}`,
 			'',
 			...(service ? aboutStandIn(service) : []),
 			'Ctrl-C ends it.',

@@ -41,6 +41,13 @@ describe('accounts', () => {
 		expect(account.pausedUntil('outsider')).toBe(NOW + 30_000);
 	});
 
+	test('only the end of a task that this process made leaves a slot, and once', () => {
+		const account = new Account();
+		account.created('own');
+		for (const id of ['own', 'own', "yesterday's"]) account.taskEnded(id);
+		expect(account.ends).toBe(1);
+	});
+
 	const learned = (purpose: Purpose, { status, headers, body }: Answer) => {
 		const account = new Account();
 		account.learn(purpose, { status, headers, body }, NOW);

@@ -1,6 +1,7 @@
 /** Audio: Join: one file for each group of items, where each of them lies in it, and why what can't be joined is refused (docs/media.md). */
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { toneWav } from '../service/media/tone';
+import { PLAIN_STORE } from '../model/history';
 import { goOn, runNode } from '../model/node';
 
 const join = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
@@ -142,4 +143,18 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 	const went = await runNode({ parameters, input, node: goOn });
 	expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
 	expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
+});
+
+test.each([
+	['a file that n8n has dropped', { reads: [true] }, 'the file is gone'],
+	['a full disk', { writes: [true] }, 'no space left on device'],
+])('%s is the reason, and no field', async (_name, store, why) => {
+	const kept = { ...wav('kept'), ...('reads' in store && { id: 'filesystem-v2:kept' }) };
+	const ran = await runNode({
+		parameters: join,
+		input: [{ json: {}, binary: { data: kept } }],
+		store: { ...PLAIN_STORE, ...store },
+	});
+	expect(ran.error?.message).toBe(`The item could not be handled: ${why}`);
+	expect(ran.error?.description).not.toMatch(/expression/);
 });

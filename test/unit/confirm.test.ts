@@ -66,10 +66,9 @@ test('no look takes longer than 5 s, or than what is left of the budget; without
 test('the place of a task of this process is free for a creation that waits, and counts once', async () => {
 	await onMachine(async () => {
 		const { ask, client } = service(allDone);
-		const ended = jest.spyOn(client.account.queue, 'ended');
-		client.account.known.set('mine', true);
+		client.account.created('mine');
 		for (const id of ['mine', 'mine', 'foreign']) await ask(claimOf(id));
-		expect(ended).toHaveBeenCalledTimes(1);
+		expect(client.account.ends).toBe(1);
 	});
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { Creations } from '../../nodes/MediaGeneration/task/find';
-import { createTask, type SubmitDeps } from '../../nodes/MediaGeneration/task/create';
+import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -25,7 +25,7 @@ function setUp(
 	const client = scriptedClient((_, count) => replies(count, clock), clock.now);
 	const [over, stop] = [new AbortController(), new AbortController()];
 	const logged: string[] = [];
-	const deps: SubmitDeps = {
+	const deps: CreateDeps = {
 		client,
 		now: clock.now,
 		sleep: clock.sleep,
@@ -148,13 +148,9 @@ test.each<[string, Reply, number]>([
 	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
 });
 
-test.each([
-	['beyond the deadline', 60_000, 0],
-	['until a moment before it', 29_900, 30_000],
-])('an account that is paused %s gets no request', async (_, ms, elapsed) => {
-	const { clock, start, client, deps, create } = setUp(() => CREATED, 30_000);
-	deps.random = () => 0.9;
-	client.account.pause('create', start, ms);
+test('an account that is paused beyond the deadline gets no request', async () => {
+	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
+	client.account.pause('create', start, 60_000);
 	const result = await clock.run(create());
 	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	expect(result.kind !== 'created' && result.failure.message).toMatch(
@@ -163,7 +159,7 @@ test.each([
 	expect(result.kind !== 'created' && result.failure.description).toMatch(
 		/Raise the Timeout.*nothing was paid/,
 	);
-	expect([clock.now() - start, client.requests]).toEqual([elapsed, []]);
+	expect([clock.now() - start, client.requests]).toEqual([0, []]);
 });
 
 const [beyond, upTo] = [{ 'retry-after': '120' }, { 'retry-after': '60' }];
@@ -301,4 +297,44 @@ test.each([
 	expect(clock.now() - start).toBe(1_000);
 	expect(client.requests).toHaveLength(requests);
 	await clock.run(patient);
+});
+
+const BUSY_FOR_LONG = answer(503, { code: 'server_busy' }, { 'retry-after': '120' });
+
+test.each([15, 60])(
+	'a pause that the service asks for does not make the account full: none of %d outlasts the Timeout',
+	async (count) => {
+		const { clock, start, deps } = setUp(() => BUSY_FOR_LONG);
+		const all = Array.from({ length: count }, async () => {
+			return await createTask(deps, REQUEST, limits(start + 20_000));
+		});
+		const ends = await clock.run(Promise.all(all));
+		expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['failed']));
+		expect(clock.now() - start).toBeLessThanOrEqual(20_000);
+	},
+);
+
+test('an old refusal supplies no later message', async () => {
+	let answers: Reply[] = [RATE, CREATED];
+	const { clock, deps } = setUp(() => answers.shift() ?? BUSY_FOR_LONG);
+	const create = async () => await createTask(deps, REQUEST, limits(clock.now() + 20_000));
+	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
+	answers = [];
+	const ends = await clock.run(Promise.all(Array.from({ length: 15 }, create)));
+	const messages = ends.map((end) => (end.kind === 'failed' ? end.failure.message : end.kind));
+	expect(new Set(messages)).toEqual(
+		new Set([
+			'The service is busy (HTTP 503)',
+			'The service asked for a pause that is longer than the Timeout option allows',
+		]),
+	);
+});
+
+test('creations that break off give their places back', async () => {
+	const { clock, create } = setUp((count) => {
+		if (count <= 10) throw new Error('broken');
+		return CREATED;
+	});
+	for (let broken = 0; broken < 10; broken += 1) await expect(create()).rejects.toThrow('broken');
+	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
 });

@@ -1,7 +1,7 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { IBinaryData, IHttpRequestOptions } from 'n8n-workflow';
+import type { IBinaryData, IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/files/item';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
@@ -41,7 +41,8 @@ function world({ answer, store, id, signal }: World = {}) {
 				body: bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false }),
 			});
 		},
-		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
+		async prepareBinaryData(given: Readable | Buffer, fileName: string, mimeType: string) {
+			const stream = Buffer.isBuffer(given) ? Readable.from([given]) : given;
 			seen.streams.push(stream);
 			inStore += 1;
 			seen.mostInStore = Math.max(seen.mostInStore, inStore);
@@ -94,6 +95,56 @@ describe('one item', () => {
 		const { delivery } = world({ answer: () => 404 });
 		const { failure } = await delivery.deliver(done, settings, { index: 0 });
 		expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%20href=%22x%22%3E%1B\[2J$/);
+	});
+});
+
+describe('addresses', () => {
+	const deliver = async (url: string, baseUrl?: string, wanted: Partial<FileSettings> = {}) => {
+		const { context, requests } = world();
+		const done = { ...finished(1), outputs: [{ url, kind: 'image' as const }] };
+		const delivery = new Delivery(context, { baseUrl });
+		const given = { ...settings, ...wanted };
+		const { items, failure } = await delivery.deliver(done, given, { index: 0 });
+		const [{ binary, json }] = items as [INodeExecutionData];
+		return { binary, outputs: json.outputs, failure, urls: requests.map((asked) => asked.url) };
+	};
+	const dataUrl = (bytes: Buffer, type = 'image/png') =>
+		`data:${type};base64,${bytes.toString('base64')}`;
+
+	test('that are relative begin at the Base URL; without one they lead nowhere', async () => {
+		const url = 'https://api.example/files/1';
+		const { outputs, urls, failure } = await deliver('/files/1', 'https://api.example/media');
+		expect([urls, failure]).toEqual([[url], undefined]);
+		expect(outputs).toMatchObject([{ url, binaryProperty: 'data' }]);
+		expect((await deliver('/files/1')).failure).toMatchObject({
+			message: expect.stringMatching(/its address names no host$/) as string,
+			description: expect.stringMatching(/open the addresses: \/files\/1$/) as string,
+		});
+	});
+
+	test('that hold their file are decoded, and nothing is asked for', async () => {
+		const { binary, outputs, urls } = await deliver(dataUrl(png(1)));
+		expect(urls).toEqual([]);
+		expect(Buffer.from(binary?.data?.data ?? '', 'base64')).toEqual(png(1));
+		const fileSize = png(1).length;
+		const file = { fileName: 'image-t.png', mimeType: 'image/png', fileSize };
+		expect(outputs).toEqual([{ kind: 'image', ...file, binaryProperty: 'data' }]);
+		const svg = 'data:image/svg+xml,%3Csvg%20xmlns%3D%22x%22%2F%3E';
+		const drawn = (await deliver(svg)).binary?.data;
+		expect(Buffer.from(drawn?.data ?? '', 'base64').toString()).toBe('<svg xmlns="x"/>');
+		const offered = await deliver(svg, undefined, { download: false });
+		expect(offered.outputs).toEqual([{ url: svg, kind: 'image' }]);
+	});
+
+	test.each<[string, string, RegExp]>([
+		['a page', dataUrl(Buffer.from('<html>'), 'text/html'), /a web page instead of the file$/],
+		['nothing', 'data:image/png;base64,', /the address holds no file$/],
+		['half an escape', 'data:image/svg+xml,%3', /the address holds no file$/],
+		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and Max File Size is 1 MB$/],
+	])('that hold %s are no files', async (_name, url, message) => {
+		const { failure } = await deliver(url);
+		expect(failure?.message).toMatch(message);
+		expect(failure?.description.length).toBeLessThan(300);
 	});
 });
 
@@ -256,10 +307,10 @@ describe('memory', () => {
 		const { delivery, requests } = world({
 			signal: stop.signal,
 			store: async () => {
-				// Both files were read; one lies with the store, and the other waits for memory.
+				// Both files have begun; one lies with the store, and the other waits for memory.
 				for (let turn = 0; turn < 20; turn += 1)
 					await new Promise((resolve) => setImmediate(resolve));
-				expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+				expect(requests).toHaveLength(2);
 				stop.abort();
 			},
 		});

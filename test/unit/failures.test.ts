@@ -75,12 +75,12 @@ test("the service's words are put on one line, and cut", () => {
 
 const unread = {
 	outcome: 'invalid',
-	message: 'A field of this item could not be read: no such item',
-	description: 'Check the expressions in the fields of the node. Nothing was sent.',
+	message: 'The item could not be handled: no such item',
+	description: expect.stringMatching(/^Nothing was sent for it\./) as string,
 } as const;
 test.each<[string, unknown, Failure]>([
 	['a failure of ours is passed on', new FailureError(done()), done()],
-	["an error of n8n's is a field that can't be read", new Error('no such item'), unread],
+	['any other error is named as it is', new Error('no such item'), unread],
 ])('%s', async (_name, thrown, failure) => {
 	const breaking = () => {
 		throw thrown;

@@ -1,7 +1,7 @@
 /** Which addresses of a finished task are its files, in which order, and of which kind. */
 import { addressesIn } from '../../nodes/MediaGeneration/transport/verdict';
-import { outputsOf } from '../../nodes/MediaGeneration/transport/outputs';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
+import { outputsOf, resolved } from '../../nodes/MediaGeneration/transport/outputs';
+import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
 
 const F = 'https://files.example';
 
@@ -24,6 +24,7 @@ const spoken = { audio_url: A, srt_url: B, json_url: C };
 const camel = { audioUrl: A, imageUri: B, videoUrls: [C] };
 const ordered = { other_url: C, json_url: B, output_url: A };
 const deeper = { audio_url: A, v3: { audio_url: A, srt_url: B } };
+const isolated = { voice_url: A, background_url: B };
 const foreign = { output_uri: 'file:///etc/passwd', audio_url: 'javascript:alert(1)' };
 const preview = { url: `${F}/p.png` };
 const clips = [{ audio_url: A }, { audio_url: B, video_url: `${B}.mp4` }];
@@ -48,7 +49,15 @@ test.each<[string, unknown, object, string[]]>([
 	['a preview of its own', { output_uri: `${A}.png`, preview }, {}, ['a.png image']],
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
 	['addresses of another kind', foreign, {}, []],
-	['half an address', { output_uri: 'https://', audio_url: '/relative.mp3' }, {}, []],
+	['half an address', { output_uri: 'https://', audio_url: 'http:/' }, {}, []],
+	['no file yet', { output_uri: 'pending', audio_url: 'n/a', srt_url: 'a b.srt' }, {}, []],
+	['named after a voice', isolated, { type: 'voice_isolate' }, ['a audio', 'b audio']],
+	[
+		'named with such a word inside',
+		{ voiceover_url: A, resource_url: B },
+		{},
+		['a file', 'b file'],
+	],
 	['deeper, once', deeper, {}, ['a audio', 'b transcript']],
 	['deeper, pictures', { v3: { result_images: [{ imageUrl: A }] } }, {}, ['a image']],
 	['deeper, a list of clips', { clips }, { type: 'music' }, ['a audio', 'b audio', 'b.mp4 file']],
@@ -82,10 +91,41 @@ test('what the request carried is no result, however deep', () => {
 	expect(outputs({ ...named, ...same }, {}, request)).toEqual(['a audio']);
 	const echoed = {
 		input: { audio_url: `${F}/in.mp3` },
-		params: { voice: { url: `${F}/voice.mp3` }, request: [{ image_url: `${F}/in.png` }] },
+		params: { request: [{ image_url: `${F}/in.png` }], sourceUrl: B, uploads: { url: C } },
 		v3: { source: { url: `${F}/x` }, audio_url: A },
 	};
 	expect(outputs(echoed)).toEqual(['a audio']);
+	const spokenBy = { voice_url: `${F}/voice.mp3`, audio_url: A };
+	expect(outputs(spokenBy, {}, { voice_url: `${F}/voice.mp3` })).toEqual(['a audio']);
+	expect(outputs(spokenBy)).toEqual(['a audio', 'voice.mp3 audio']);
+});
+
+describe('an address as a browser would read it', () => {
+	const PNG = 'data:image/png;base64,iVBORw0KGgo=';
+	test.each([
+		['/files/x.mp3', 'https://api.example/files/x.mp3'],
+		['//cdn.example/x.mp3', 'https://cdn.example/x.mp3'],
+		['./x', 'https://api.example/media/x'],
+		['files/x.wav?a=b.exe', 'https://api.example/media/files/x.wav?a=b.exe'],
+		[PNG, PNG],
+	])('%s is found, and leads to %s', (url, target) => {
+		const task = parseTask({ id: 't', status: 'done', metadata: { audio_url: url } });
+		const found = task === undefined ? [] : outputsOf(task);
+		expect(found).toMatchObject([{ url }]);
+		expect(resolved(found, 'https://api.example/media')).toMatchObject([{ url: target }]);
+	});
+
+	test('two spellings of one address are one file, and without a base none leads anywhere', () => {
+		const found = outputsOf({
+			...(parseTask({ id: 't', status: 'done' }) as Task),
+			raw: { metadata: { output_uri: 'https://api.example/x.mp3', audio_url: '/x.mp3' } },
+		});
+		expect(found).toHaveLength(2);
+		expect(resolved(found, 'https://api.example/v')).toEqual([
+			{ url: 'https://api.example/x.mp3', kind: 'audio' },
+		]);
+		expect(resolved(found, undefined)).toEqual(found);
+	});
 });
 
 test.each([

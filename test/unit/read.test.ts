@@ -1,5 +1,4 @@
-import { maskSecret } from '../../nodes/MediaGeneration/base/keys';
-import { maskSecrets } from '../../nodes/MediaGeneration/actions/account';
+import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/actions/account';
 import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/actions/fields';
 
 describe('deepMerge', () => {

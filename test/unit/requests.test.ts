@@ -1,5 +1,5 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
-import { atOnce } from '../../nodes/MediaGeneration/base/clock';
+import { atOnce } from '../support/work';
 import { operationOf } from '../../nodes/MediaGeneration/actions';
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';

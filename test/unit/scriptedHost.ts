@@ -1,10 +1,10 @@
 /** A file host that serves what a function says, as n8n's HTTP client hands it over; virtual time, and a count of what is still open. */
 import { createHash } from 'node:crypto';
-import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import type { FailedDownload } from '../../nodes/MediaGeneration/files/fileAnswer';
-import { Tries } from '../../nodes/MediaGeneration/files/tries';
-import { Download, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
+import { buffer } from 'node:stream/consumers';
+import type { IBinaryData } from 'n8n-workflow';
+import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
+import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 import { VirtualClock } from '../support/virtualClock';
@@ -34,6 +34,7 @@ export interface Asked {
 	kind?: OutputKind;
 	maxBytes?: number;
 	url?: string;
+	format?: string;
 }
 
 async function* chunksOf(
@@ -62,9 +63,19 @@ export function host(
 	/** The values of User-Agent. */
 	const agents = new Set<string>();
 	const open = new Set<OpenFile>();
-	/** How many listened for the end of the download whenever an answer was opened. */
-	const listeners: number[] = [];
+	const files = new Map<string, Buffer>();
+	/** What n8n's store waits for before it takes more than the first chunk. */
+	const store = { pauseMs: 0 };
+	const helpers = {
+		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
+			if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
+			const id = `filesystem-v2:${files.size}`;
+			files.set(id, await buffer(stream));
+			return { id, data: '', fileName, mimeType } satisfies IBinaryData;
+		},
+	};
 	const deps: DownloadDeps = {
+		context: { helpers } as unknown as N8nContext,
 		async open(_url, headers, signal): Promise<OpenFile | NotOpened> {
 			const { 'User-Agent': agent, ...others } = headers;
 			agents.add(agent ?? '');
@@ -82,7 +93,6 @@ export function host(
 			const over = new AbortController();
 			const abort = () => over.abort();
 			signal?.addEventListener('abort', abort);
-			if (signal !== undefined) listeners.push(getEventListeners(signal, 'abort').length);
 			const file: OpenFile = {
 				ok: true,
 				status,
@@ -107,52 +117,22 @@ export function host(
 		kind = 'audio',
 		maxBytes = 1e9,
 		url = 'https://files.example/a.mp3',
+		format,
 	}: Asked = {}) => {
-		// As `files` does it.
-		for (const tries = new Tries(deps); ;) {
-			const opened = new Download({ url, kind, maxBytes }, deps, tries);
-			const parts: Buffer[] = [];
-			try {
-				const begun = await opened.begin();
-				if (!('problem' in begun)) {
-					for await (const chunk of begun.stream) parts.push(chunk as Buffer);
-					const { received, length } = opened;
-					return { type: begun.type, received, length, bytes: Buffer.concat(parts) };
-				}
-			} catch {
-				// It is told by the end.
-			} finally {
-				opened.close();
-			}
-			const end = opened.end as FailedDownload;
-			if (!end.startOver) throw new Error(end.problem);
-		}
+		const stored = await storeFile({ url, kind, maxBytes, format, stem: 'a' }, deps);
+		if (typeof stored === 'string') throw new Error(stored);
+		const { fileName, mimeType, bytes: received, binary } = stored;
+		const type = { mimeType, extension: fileName.slice('a.'.length) };
+		return { type, received, bytes: files.get(binary.id ?? '') ?? Buffer.alloc(0) };
 	};
 	return {
 		clock,
 		requests,
 		agents,
-		listeners,
 		deps,
+		store,
 		/** How many answers were opened and not closed. */
 		stillOpen: () => open.size,
 		run: async (asked?: Asked) => await clock.run(download(asked)),
 	};
 }
-
-export const rangeStart = (headers: Record<string, string>) =>
-	Number(/bytes=(\d+)-/.exec(headers.Range ?? '')?.[1] ?? 0);
-
-/** The file from `start` on, as a host that knows ranges sends it; `end` is the last byte that it sends. */
-export function partial(start: number, extra: Served = {}, end = FILE.length - 1): Served {
-	return {
-		status: 206,
-		body: FILE.subarray(start, end + 1),
-		...extra,
-		headers: { 'content-range': `bytes ${start}-${end}/${FILE.length}`, ...extra.headers },
-	};
-}
-
-/** What a well-behaved host answers. */
-export const honest = (headers: Record<string, string>, extra: Served = {}): Served =>
-	headers.Range === undefined ? extra : partial(rangeStart(headers), extra);

@@ -1,10 +1,28 @@
 /** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
 import { FailureError } from '../base/failures';
-import { isObject, type JsonObject } from '../base/json';
-import { maskKeys, maskSecret } from '../base/keys';
+import { isObject, mapTexts, type JsonObject } from '../base/json';
 import { readBody, unreadable } from '../transport/reading';
 import { apiKeysOf, creditsOf } from '../transport/task';
 import type { Resource, Job } from './operation';
+
+const ANY_KEY = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
+/** A masked key has at most eight characters before the stars, and four behind them. */
+const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
+
+/** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
+export function maskSecret(secret: string): string {
+	if (MASKED.test(secret)) return secret;
+	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
+	return secret.length - prefix.length < 12 ? `${prefix}****` : `${prefix}****${secret.slice(-4)}`;
+}
+
+/**
+ * Makes a copy in which whatever begins like a key is masked, also in the names of fields.
+ * @param change what else happens to a text, by the name of its field
+ */
+export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {
+	return mapTexts(value, (text, name) => change(text, name).replace(ANY_KEY, maskSecret));
+}
 
 /** Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`. */
 const SECRET_NAME =

@@ -6,7 +6,7 @@ import type {
 	IExecuteFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
-import { invalid } from '../base/failures';
+import { invalid, messageOf } from '../base/failures';
 import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
 import { isToolRun } from '../n8n/execution';
 import { fileNamed, itemFiles } from '../n8n/itemFiles';
@@ -78,9 +78,20 @@ export class ItemFields {
 	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
-		const value: unknown = this.context.getNodeParameter(name, this.itemIndex, null);
+		const value = this.parameter(name, null);
 		const isLocator = isObject(value) && value.__rl === true;
 		return (isLocator ? value.value : value) ?? undefined;
+	}
+
+	private parameter(name: string, fallback: null | object): unknown {
+		try {
+			return this.context.getNodeParameter(name, this.itemIndex, fallback);
+		} catch (error) {
+			throw invalid(
+				`A field of this item could not be read: ${messageOf(error)}`,
+				'Check the expressions in the fields of the node. Nothing was sent.',
+			);
+		}
 	}
 
 	/** Finds a file of the item. @param label of the field that names it */
@@ -111,7 +122,7 @@ export class ItemFields {
 
 	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
 	get options(): JsonObject {
-		this.resolved ??= this.context.getNodeParameter('options', this.itemIndex, {});
+		this.resolved ??= this.parameter('options', {});
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../transport/baseUrl';
 import { FailureError, invalid } from '../base/failures';
 import { asText, isObject, type JsonObject } from '../base/json';
-import { maskKeys } from '../base/keys';
-import { outputsOf } from '../transport/outputs';
+import { outputsOf, resolved } from '../transport/outputs';
 import { parseTask, withoutEmptyError } from '../transport/task';
 import { areOlder, readTaskList, timeOf, type ListedTask } from '../transport/taskList';
+import { maskKeys } from './account';
 import { jsonObject, type ItemFields } from './fields';
 import { deleteTasks, deletionFields, readTask } from './taskDeletion';
 import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
@@ -92,15 +92,16 @@ async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObj
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
-		const { error, ...item } = taskItem(taskId, withoutSecrets(raw));
+		const { error, ...item } = taskItem(from, taskId, withoutSecrets(raw));
 		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
 }
 
-function taskItem(taskId: string, raw: JsonObject): IDataObject {
+function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDataObject {
 	const task = parseTask(raw);
-	const outputs = task?.state === 'done' ? outputsOf(task) : [];
+	const found = task?.state === 'done' ? outputsOf(task) : [];
+	const outputs = resolved(found, client.credentials.baseUrl);
 	return {
 		...withoutEmptyError(raw),
 		task_id: taskId,
@@ -110,7 +111,7 @@ function taskItem(taskId: string, raw: JsonObject): IDataObject {
 
 async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskId = fields.taskId();
-	return [taskItem(taskId, (await readTask(from, taskId)).raw)];
+	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
 }
 
 /** Takes the path up to the name that follows "task", or else two parts, as a path can end in an ID, such as a voice's. */

@@ -11,6 +11,8 @@ export interface FileSettings {
 	maxFileBytes: number;
 	/** Names the first file, without its ending. */
 	fileName?: string | undefined;
+	/** Output format that the request asks for. */
+	format?: string | undefined;
 	splitFiles: boolean;
 	transcriptInOutput: boolean;
 }
@@ -48,6 +50,7 @@ function readFileSettings(fields: ItemFields): FileSettings {
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
 		fileName: asText(fields.options.fileName),
+		format: asText(fields.raw('outputFormat')),
 		splitFiles: fields.options.splitFiles === true,
 		transcriptInOutput: fields.options.transcriptInOutput === true,
 	};

@@ -2,7 +2,7 @@
 import { readJson, type Bound } from '../base/bounded';
 import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
-import { inWords, type NameOf, partName } from './sound';
+import { inWords, type NameOf, partName, toMs } from './sound';
 import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
@@ -82,7 +82,7 @@ function spokenOf({ text, words, ...own }: Segment) {
 	const end = own.end ?? words.flatMap((word) => word.end ?? []).at(-1);
 	return start === undefined || end === undefined
 		? []
-		: [{ text, start, end: Math.max(start, end) }];
+		: [{ text, start: toMs(start), end: toMs(Math.max(start, end)) }];
 }
 
 interface Format<T> {

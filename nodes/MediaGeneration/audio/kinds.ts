@@ -18,7 +18,8 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 	['weba', 'audio/webm'],
 	['aiff aif', 'audio/aiff audio/x-aiff', /^FORM[^]{4}AIF/],
 	['amr', 'audio/amr', /^#!AMR/],
-	['ulaw', 'audio/basic'],
+	['ulaw mulaw', 'audio/basic'],
+	['alaw', 'audio/x-alaw-basic'],
 	['pcm', 'audio/pcm audio/l16'],
 	['png', 'image/png', /^\x89PNG\r\n\x1a\n/],
 	['jpg jpeg', 'image/jpeg', /^\xff\xd8\xff/],
@@ -51,6 +52,13 @@ export const typeByExtension = (extension: string): FileType | undefined =>
 	TYPES.find(({ names }) => names.includes(extension))?.type;
 
 export const mimeTypeOf = (extension: string): string => typeByExtension(extension)?.mimeType ?? '';
+
+/** Samples without any header: nothing in such a file tells what it is. */
+export const isRaw = ({ extension }: FileType): boolean => /^(pcm|[ua]law)$/.test(extension);
+
+/** Finds the type of an output format, such as "mp3_44100_128" or "pcm_16000". */
+export const typeOfFormat = (format: string): FileType | undefined =>
+	typeByExtension(/^[a-z\d]*/.exec(format.toLowerCase())?.[0] ?? '');
 
 /** Returns the extension of a path or name in small letters; empty where it has none. */
 export const extensionIn = (path: string): string =>

@@ -61,6 +61,9 @@ export const partName: NameOf = (index) => `part ${index + 1}`;
 
 export const inWords = (number: number): string => number.toLocaleString('en-US');
 
+/** Rounds seconds to ms, as digits beyond that are noise of the division. */
+export const toMs = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
 /** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 

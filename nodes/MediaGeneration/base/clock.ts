@@ -113,9 +113,3 @@ export class OncePerMinute {
 
 /** Does long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;
-
-export function atOnce<T>(work: Work<T>): T {
-	let step = work.next();
-	while (step.done !== true) step = work.next();
-	return step.value;
-}

@@ -60,11 +60,12 @@ export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure 
 export const messageOf = (error: unknown): string =>
 	error instanceof Error ? error.message : 'unknown reason';
 
+/** An exception as what it is: of n8n's store, a parser, a bug of ours. Nothing was sent for its item. */
 export function asFailure(error: unknown): Failure {
 	if (error instanceof FailureError) return error.failure;
 	return invalid(
-		`A field of this item could not be read: ${messageOf(error)}`,
-		'Check the expressions in the fields of the node. Nothing was sent.',
+		`The item could not be handled: ${quote(messageOf(error)) ?? 'unknown reason'}`,
+		'Nothing was sent for it. Check that n8n still has the files of this execution, and can store new ones.',
 	).failure;
 }
 
@@ -105,4 +106,8 @@ export function quote(text = '', limit = 300): string | undefined {
 export function seconds(ms: number): string {
 	const value = Math.round(ms / 100) / 10;
 	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;
+}
+
+export function megabytes(bytes: number): string {
+	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
 }

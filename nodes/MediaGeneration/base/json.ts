@@ -1,5 +1,4 @@
 /** Reads values that come from outside, of which nothing is known. */
-import { atOnce, type Work } from './clock';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -32,64 +31,34 @@ export function sumOf(numbers: readonly number[]): number {
 /** Limits the levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
 const MAX_MAPPED_DEPTH = 200;
 
-/** Others get a turn after this many texts. */
-const TEXTS_IN_A_PIECE = 200;
-
-/** Remembers what was copied before. The texts of a list depend on its name, those of an object don't. */
-export type Seen = Map<object, { name: string; copy: unknown }>;
-
 /**
- * Makes a copy in which every text and every name of a field is changed, in pieces; what stays as it was is returned as it is.
- * @param change is given the name of the field too, which a list hands on to what stands in it; undefined for the name itself
- * @param seen is shared by values that have parts in common
+ * Makes a copy in which every text and every name of a field is changed. Dates and the like stay.
+ * @param change is given the name of the field too, which a list hands on to what stands in it; '' for the name itself
  */
-export function* mapTextsInPieces<T>(
-	value: T,
-	change: (text: string, name?: string) => string,
-	seen: Seen = new Map(),
-): Work<T> {
-	let texts = 0;
-	function* mapped(each: unknown, name: string, depth: number): Work<unknown> {
-		texts += 1;
-		if (texts % TEXTS_IN_A_PIECE === 0) yield;
-		if (typeof each === 'string') return change(each, name);
-		if (typeof each !== 'object' || each === null || depth >= MAX_MAPPED_DEPTH) return each;
-		const known = seen.get(each);
-		if (known?.name === name || (known && !Array.isArray(each))) return known.copy;
-		seen.set(each, { name, copy: each });
-		const copy = yield* Array.isArray(each)
-			? mappedList(each, name, depth + 1)
-			: mappedFields(each as JsonObject, depth + 1);
-		seen.set(each, { name, copy });
+export function mapTexts<T>(value: T, change: (text: string, name: string) => string): T {
+	// What stands in several places, or in itself, is copied once.
+	const copies = new Map<object, object>();
+	const fill = (each: object, copy: object, [name, depth]: [string, number]) => {
+		const isList = Array.isArray(each);
+		for (const [key, entry] of Object.entries(each)) {
+			const mapped = mapOne(entry, isList ? name : key, depth + 1);
+			const field = { value: mapped, enumerable: true, writable: true, configurable: true };
+			// An assignment to "__proto__" would set the prototype.
+			Object.defineProperty(copy, isList ? key : change(key, ''), field);
+		}
 		return copy;
-	}
-	function* mappedList(list: readonly unknown[], name: string, depth: number): Work<unknown> {
-		const copies: unknown[] = [];
-		let isSame = true;
-		for (const entry of list) {
-			const copy = yield* mapped(entry, name, depth);
-			copies.push(copy);
-			isSame &&= copy === entry;
-		}
-		return isSame ? list : copies;
-	}
-	function* mappedFields(fields: JsonObject, depth: number): Work<unknown> {
-		// Without a prototype, a field can have the name "__proto__". One copy at the end would be a long piece.
-		const copies = Object.create(null) as JsonObject;
-		let isSame = true;
-		for (const name of Object.keys(fields)) {
-			const field = change(name);
-			copies[field] = yield* mapped(fields[name], name, depth);
-			isSame &&= field === name && copies[field] === fields[name];
-		}
-		return isSame ? fields : (Object.setPrototypeOf(copies, Object.prototype) as JsonObject);
-	}
-	return (yield* mapped(value, '', 0)) as T;
-}
-
-/** Does the work of {@link mapTextsInPieces} at once. */
-export function mapTexts<T>(value: T, change: (text: string, name?: string) => string): T {
-	return atOnce(mapTextsInPieces(value, change));
+	};
+	const mapOne = (each: unknown, name: string, depth: number): unknown => {
+		if (typeof each === 'string') return change(each, name);
+		if (typeof each !== 'object' || each === null || 'toJSON' in each) return each;
+		if (depth >= MAX_MAPPED_DEPTH) return each;
+		const known = copies.get(each);
+		if (known !== undefined) return known;
+		const copy = Array.isArray(each) ? [] : {};
+		copies.set(each, copy);
+		return fill(each, copy, [name, depth]);
+	};
+	return mapOne(value, '', 0) as T;
 }
 
 export function parseJson(text: string): unknown {

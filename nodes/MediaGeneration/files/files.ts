@@ -1,26 +1,22 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import { extensionIn, mediaOf } from '../audio/kinds';
-import type { SoundFacts } from '../audio/sound';
-import type { N8nContext } from '../transport/client';
-import { messageOf } from '../base/failures';
+import { toMs, type SoundFacts } from '../audio/sound';
 import type { Limiter } from '../base/limiter';
-import type { OutputKind, TaskOutput } from '../transport/outputs';
-import { DOWNLOAD_STOPPED, type FailedDownload } from './fileAnswer';
-import { Download, type DownloadDeps, type WantedFile } from './download';
-import { learnMode, reserveMemory } from './binary';
-import { Tries } from './tries';
+import { isDataUrl, type OutputKind, type TaskOutput } from '../transport/outputs';
+import { storeDataUrl } from './dataUrl';
+import { storeFile, type DownloadDeps, type WantedFile } from './download';
 
 /** The item shows an output like this (README, "Operations"). */
 export interface DeliveredOutput {
-	/** Is missing for a file that was joined here. */
+	/** Missing for a file that was joined here, or that its address held. */
 	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
 	fileName?: string;
 	mimeType?: string;
 	fileSize?: number;
-	/** Is measured, for WAV and MP3. */
+	/** Measured, for WAV and MP3. */
 	durationSeconds?: number;
 }
 
@@ -28,7 +24,7 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	/** Is known for a sound that was fetched. */
+	/** Known for a sound that was fetched. */
 	sound?: SoundFacts | undefined;
 }
 
@@ -54,7 +50,6 @@ export function inFields(
 }
 
 export interface FetchDeps extends DownloadDeps {
-	context: N8nContext;
 	limiter: Limiter;
 }
 
@@ -103,36 +98,18 @@ function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	}
 }
 
-type NamedFile = WantedFile & { stem: string };
-
-async function store(
-	download: Download,
-	wanted: NamedFile,
-	deps: FetchDeps,
-): Promise<StoredFile | FailedDownload> {
-	const { stem, kind, maxBytes, url } = wanted;
-	const begun = await download.begin();
-	if ('problem' in begun) return begun;
-	const release = await reserveMemory(download.length ?? maxBytes, deps.signal);
-	if (release === undefined) return DOWNLOAD_STOPPED;
-	const { mimeType, extension } = begun.type;
-	try {
-		const fileName = `${stem}.${extension}`;
-		const { helpers } = deps.context;
-		const binary = await helpers.prepareBinaryData(begun.stream, fileName, mimeType);
-		learnMode(binary);
-		const sound = kind === 'audio' ? download.scanner.end() : undefined;
-		const fileSize = download.received;
-		const output: DeliveredOutput = { url, kind, fileName, mimeType, fileSize };
-		if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = sound.seconds;
-		return { kind: 'stored', output, binary, sound };
-	} catch (error) {
-		// A store fails because of the file, too.
-		if (typeof download.end === 'object') return download.end;
-		return { problem: `n8n could not store it: ${messageOf(error)}`, startOver: false };
-	} finally {
-		release();
-	}
+async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
+	const { url, kind } = wanted;
+	const isHeld = isDataUrl(url);
+	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
+	if (typeof stored === 'string') return missingFile(wanted, stored);
+	const { binary, fileName, mimeType, bytes: fileSize } = stored;
+	const sound = kind === 'audio' ? stored.sound : undefined;
+	// The task's own fields have the address, too, which is as long as the file.
+	const from = isHeld ? {} : { url };
+	const output: DeliveredOutput = { ...from, kind, fileName, mimeType, fileSize };
+	if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = toMs(sound.seconds);
+	return { kind: 'stored', output, binary, sound };
 }
 
 const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
@@ -141,31 +118,19 @@ const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile 
 	problem,
 });
 
-/** Starts over as often as it helps: all downloads of a file share their tries and their time. */
-async function storeWhole(wanted: NamedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	const tries = new Tries(deps);
-	let stored: StoredFile | FailedDownload;
-	do {
-		const download = new Download(wanted, deps, tries);
-		stored = await store(download, wanted, deps).finally(() => download.close());
-	} while ('problem' in stored && stored.startOver);
-	return 'problem' in stored ? missingFile(wanted, stored.problem) : stored;
-}
-
 /** Downloads the files of one task. Never rejects. @param stem of their names */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
-	{ maxBytes, stem }: { maxBytes: number; stem: string },
+	wanted: Omit<WantedFile, keyof TaskOutput>,
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
 	const files = await Promise.all(
 		outputs.map(async (output, index) => {
 			if (index >= MAX_FILES)
 				return missingFile(output, `only the first ${MAX_FILES} files of a task are fetched`);
-			const wanted = { ...output, maxBytes, stem };
-			return await deps.limiter.run(async () => await storeWhole(wanted, deps));
+			return await deps.limiter.run(async () => await fetchFile({ ...output, ...wanted }, deps));
 		}),
 	);
-	numberNames(files, stem);
+	numberNames(files, wanted.stem);
 	return files;
 }

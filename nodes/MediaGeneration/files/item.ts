@@ -5,11 +5,12 @@ import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
-import { attemptLater, quote, type Failure } from '../base/failures';
+import { attemptLater, onOneLine, quote, type Failure } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
-import type { JsonObject } from '../base/json';
+import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
+import { isDataUrl, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../transport/task';
 import type { Done } from '../transport/verdict';
 import {
@@ -24,7 +25,16 @@ import {
 } from './files';
 
 /** n8n or this package give these names a meaning. A task's own fields of these names go out with `task_` in front. */
-const OWN_NAMES = ['error', 'outcome', 'unfinished', 'task_ids', 'part', 'parts', 'joined'];
+const OWN_NAMES = [
+	'error',
+	'outcome',
+	'unfinished',
+	'task_ids',
+	'part',
+	'parts',
+	'joined',
+	'_files',
+];
 
 /** Gives the fields of a task, or of the answer to a creation, names that mean nothing else. */
 export function fieldsOf(raw: JsonObject): IDataObject {
@@ -78,7 +88,7 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
 	const named = missing
 		.slice(0, NAMED_ADDRESSES)
-		.map(({ output: { url = '' } }) => new URL(url).href);
+		.map(({ output: { url = '' } }) => shownAddress(url));
 	const others = missing.length - named.length;
 	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
@@ -88,6 +98,11 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 		taskId,
 		status: task.status,
 	};
+}
+
+/** Encodes what could be read as markup, and cuts an address that holds its file. */
+function shownAddress(url: string): string {
+	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }
 
 /** Chooses the files of each item. An item for each of thousands of files would copy a large task as often, so the last one has the rest. */
@@ -105,14 +120,16 @@ function stemOfTask({ task, taskId, outputs: [first] }: DoneTask): string {
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
 export class Delivery {
 	private readonly deps: FetchDeps;
+	private readonly baseUrl: string | undefined;
 
-	/** @param baseUrl of the service: only where it is private are files fetched from private addresses */
+	/** @param baseUrl of the service: relative addresses begin there, and only where it is private are files fetched from private ones */
 	constructor(
 		context: N8nContext,
 		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
 		const open = fileOpener({ context, baseUrl });
 		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
+		this.baseUrl = baseUrl;
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
@@ -122,10 +139,12 @@ export class Delivery {
 		settings: FileSettings,
 		{ index, extra = {}, ending = '' }: { index: number; extra?: IDataObject; ending?: string },
 	): Promise<Delivered> {
-		const { taskId, task, outputs: offered } = done;
+		const { taskId, task } = done;
+		const offered = resolved(done.outputs, this.baseUrl);
 		const named = stemOf(settings.fileName);
 		const stem = named === undefined ? stemOfTask(done) : `${named}${ending}`;
-		const wanted = { maxBytes: settings.maxFileBytes, stem };
+		const format = settings.format ?? asText(task.raw.output_format);
+		const wanted = { maxBytes: settings.maxFileBytes, stem, format };
 		const files: DeliveredFile[] = settings.download
 			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ kind: 'offered', output }));

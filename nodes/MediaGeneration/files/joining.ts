@@ -4,13 +4,12 @@ import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../audio/captio
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
 import { mimeTypeOf } from '../audio/kinds';
 import { soundFactsOf } from '../audio/scan';
-import type { SoundFacts } from '../audio/sound';
+import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
 import { inPieces, pause } from '../n8n/clock';
-import { attemptLater } from '../base/failures';
+import { attemptLater, megabytes } from '../base/failures';
 import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
-import { megabytes } from './fileAnswer';
 import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
@@ -48,7 +47,7 @@ export async function joinSources(
 	if (!plan.joinable) return { ok: false, reason: plan.reason };
 	const name = stemOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
-	const json: IDataObject = { duration_seconds: plan.durationSeconds };
+	const json: IDataObject = { duration_seconds: toMs(plan.durationSeconds) };
 	const hints: string[] = [];
 	const texts: string[] = [];
 	for (const extension of ['srt', 'json'] as const) {
@@ -77,7 +76,8 @@ export async function joinSources(
 	if (hints.length > 0) json.hint = hints.join(' ');
 	if (options.withTranscript)
 		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
-	return { ok: true, files, times: plan.parts, json };
+	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
+	return { ok: true, files, times, json };
 }
 
 const TOO_LONG: Merged = {
@@ -91,7 +91,8 @@ async function joinSound(
 	sources: readonly SoundSource[],
 	{ plan, name }: { plan: Joinable; name: string },
 ): Promise<StoredFile> {
-	const { kind, durationSeconds, bytes } = plan;
+	const { kind, bytes } = plan;
+	const durationSeconds = toMs(plan.durationSeconds);
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
 	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
 	const file = { fileName: `${name}.${kind}`, mimeType: mimeTypeOf(kind) };

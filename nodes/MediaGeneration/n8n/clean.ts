@@ -1,89 +1,66 @@
-/**
- * Items, errors, hints and logs leave without the API key, the callback secret, and the tokens of URLs by which this n8n can be called.
- * Only what this package itself has sent is looked for: nothing that a caller posts decides what is erased.
- */
+/** Items, errors, hints and logs leave without the API key, the callback secret, and the tokens of URLs by which this n8n can be called. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
-import { type Work } from '../base/clock';
-import { inPieces } from './clock';
+import type { Work } from '../base/clock';
 import { onOneLine } from '../base/failures';
-import { mapTexts, mapTextsInPieces, urlOf, type JsonObject, type Seen } from '../base/json';
-import { patternOf } from '../base/keys';
-import { TokenSet } from '../base/tokens';
+import { mapTexts, urlOf, type JsonObject } from '../base/json';
+import { inPieces } from './clock';
 
+/** A URL by which n8n wakes an execution, or that this package has signed: from its mark to the end of the word. */
+const CALLABLE = /(?:-waiting(?:\/|%2f)[\da-f]|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
+/** What is shorter may stand in a text by accident. */
 const MIN_TOKEN = 16;
-/** These fields identify lost tasks, so the secret stays in them: the service never learns it, and they hold it only by accident. */
-const ID_FIELD = /^id$|_ids?$|[a-z]Ids?$/;
-
-/** A pattern lives as long as the credential that was read, which serves many callbacks. */
-const patterns = new WeakMap<object, RegExp>();
-
-/** A word can hold a URL, or a part of one, that is escaped for another URL, for HTML or for JSON. */
-const WORD = /[^\s"'<>]+/g;
-/** Such a URL is meant for the service only: n8n wakes an execution by it, or this package has signed it. */
-const WAKES_OR_CALLS =
-	/-waiting(?:\\?\/|%(?:25)*2f)\d+(?:\\?[/?]|%(?:25)*[23]f)|signed_for(?:=|%(?:25)*3d|\\u003d)/i;
-const SIGNATURE = /(signature(?:=|%(?:25)*3[dD]|\\u003[dD]))[\w-]+/g;
-
-/** Nobody remembers the tokens of earlier runs, so URLs are recognized by their form. */
-function withoutTokensOfUrls(text: string): string {
-	if (!text.includes('signature')) return text;
-	return text.replace(WORD, (word) =>
-		WAKES_OR_CALLS.test(word) ? word.replace(SIGNATURE, '$1***') : word,
-	);
-}
+const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {
-	/** There can be several, as a key can change while a run goes on. */
-	private readonly keys = new Map<string, RegExp>();
-	private readonly tokens = new TokenSet();
-	private readonly secrets = new TokenSet();
+	/** What must not leave, and what stands in its place. There can be several keys, as one can change while a run goes on. */
+	private readonly secrets = new Map<string, string>();
 
-	knows(credentials: { apiKey: string; callbackSecret: string }): void {
-		const { apiKey, callbackSecret } = credentials;
-		ensured(this.keys, apiKey, () => ensured(patterns, credentials, () => patternOf(apiKey)));
-		if (callbackSecret !== '') this.secrets.add(callbackSecret);
+	knows({ apiKey, callbackSecret }: { apiKey: string; callbackSecret: string }): void {
+		// No character of a key is ever escaped (`apiKeyProblem`).
+		this.secrets.set(apiKey, 'sk_***');
+		if (callbackSecret === '') return;
+		this.secrets.set(callbackSecret, '***');
+		this.secrets.set(encodeURIComponent(Buffer.from(callbackSecret).toString()), '***');
+		this.secrets.set(JSON.stringify(callbackSecret).slice(1, -1), '***');
 	}
 
-	/** @param url of a callback: it is on its way to the service, or was proved to come from it */
-	hasSent(url: unknown): void {
+	/** Hides the token of a URL by which this context was called or can be called, wherever it stands. */
+	hasUrl(url: unknown): void {
 		const token = urlOf(url)?.searchParams.get('signature') ?? '';
-		if (token.length >= MIN_TOKEN) this.tokens.add(token);
+		if (token.length >= MIN_TOKEN) this.secrets.set(token, '***');
 	}
 
-	key(text: string): string {
-		let clean = text;
-		for (const pattern of this.keys.values()) clean = clean.replace(pattern, 'sk_***');
+	readonly text = (text: string): string => {
+		let clean = text.replace(CALLABLE, (url) => url.replace(SIGNATURE, '$1***'));
+		for (const [secret, stars] of this.secrets) clean = clean.replaceAll(secret, stars);
 		return clean;
-	}
+	};
 
-	text(text: string): string {
-		return this.secrets.removedFrom(this.named(text));
-	}
-
-	/** Returns a copy. */
+	/** Returns the value itself where it is clean, else a copy. Names of fields are cleaned too. */
 	value<T>(value: T): T {
-		return mapTexts(value, this.change);
+		return this.isClean(value) ? value : mapTexts(value, this.text);
 	}
 
-	/** Cleans in place, and in pieces. Files are left as they are. */
+	private isClean(value: unknown): boolean {
+		try {
+			const json = JSON.stringify(value) ?? '';
+			return this.text(json) === json;
+		} catch {
+			// A circle, or nested too deeply.
+			return false;
+		}
+	}
+
+	/** Cleans in place, item by item. Files are left as they are. */
 	*items(items: INodeExecutionData[]): Work<INodeExecutionData[]> {
-		const seen: Seen = new Map();
 		for (const item of items) {
-			item.json = yield* mapTextsInPieces(item.json, this.change, seen);
+			item.json = this.value(item.json);
 			this.error(item.error);
 			yield;
 		}
 		return items;
 	}
-
-	/** Cleans names of fields and IDs. */
-	private named(text: string): string {
-		return this.tokens.removedFrom(withoutTokensOfUrls(this.key(text)));
-	}
-
-	private readonly change = (text: string, name?: string) =>
-		name === undefined || ID_FIELD.test(name) ? this.named(text) : this.text(text);
 
 	/** Cleans an error that n8n will show and save: in place, as n8n tells errors apart by their class. */
 	error(error: unknown, depth = 0): unknown {

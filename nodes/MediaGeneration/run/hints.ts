@@ -5,7 +5,6 @@ import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, showHint, shownOutputs } from '../files/hint';
 import { typeByExtension } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
-import type { SpeechRoute } from '../transport/account';
 import { logOf } from '../n8n/clean';
 import { quote } from '../base/failures';
 import { asText } from '../base/json';
@@ -110,16 +109,6 @@ export function hintAtFiles(
 	);
 	const [other] = made.flatMap(({ item, outputs }) => otherFormat(item, outputs) ?? []);
 	if (other !== undefined) showHint(context, 'warning', `The service sent ${other}`);
-}
-
-export function hintAtSpeechRoute(
-	context: IExecuteFunctions,
-	used: ReadonlySet<SpeechRoute>,
-): void {
-	if (!used.has('v3')) return;
-	const others = used.has('v1') ? ', some of it by v1' : '';
-	const message = `Speech was made by route v3${others}: see the option "Speech Route"`;
-	showHint(context, 'info', message);
 }
 
 /** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow is over, and it goes on with that one's items. */

@@ -8,14 +8,13 @@ import { ItemFields } from '../actions/fields';
 import type { Operation, Job } from '../actions/operation';
 import { refusedQuestion } from '../actions/refusal';
 import { cleanerOf, cleanly } from '../n8n/clean';
-import type { SpeechRoute } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
 import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
 import type { Waking } from '../suspend/checks';
 import { sleepingInput, suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
-import { hintAtFiles, hintAtItems, hintAtSpeechRoute, warnOfSubworkflow } from './hints';
+import { hintAtFiles, hintAtItems, warnOfSubworkflow } from './hints';
 import { readInputFiles } from './inputFiles';
 import { brokenEnd, failedEnd, type ItemEnd, type RunDeps } from './item';
 import { runItems } from './items';
@@ -124,7 +123,6 @@ async function runPlanned(
 		await deps.spending.settled();
 		report.note(ends, deps.spending);
 		hintAtFiles(context, items, ends);
-		hintAtSpeechRoute(context, deps.speechRoutes);
 		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
 		output =
 			isAsleep && waking?.ok === true
@@ -148,14 +146,13 @@ function depsOf(
 	{ context, ledger }: Report,
 	client: ServiceClient,
 	{ stop, paidTasks, ...limits }: Limits & Pick<RunDeps, 'stop' | 'paidTasks'>,
-): RunDeps & { speechRoutes: Set<SpeechRoute> } {
+): RunDeps {
 	const { store, run } = ledger;
 	const { baseUrl } = client.credentials;
 	return {
 		...{ ...realClock, random: Math.random, context, client, ledger, stop, paidTasks },
 		spending: new Spending({ ...realClock, client, store, run, ...limits, signal: stop }),
 		delivery: new Delivery(context, { signal: stop, baseUrl }),
-		speechRoutes: new Set(),
 	};
 }
 

@@ -2,7 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Created } from '../task/creation';
 import type { Asked, Earlier, Ledger, Slot } from '../task/ledger';
-import type { SubmitDeps } from '../task/create';
+import type { CreateDeps } from '../task/create';
 import { assemble, failureOfWhole, unfinishedJson, type Assembly } from '../files/assembly';
 import { fieldsOf, type Delivered, type Delivery, type Whole } from '../files/item';
 import type { ItemSettings } from '../actions/waiting';
@@ -14,7 +14,7 @@ import type { Watch } from '../task/poll';
 import type { PaidTasks } from '../n8n/paidTasks';
 import type { Spending } from '../task/spending';
 
-export interface RunDeps extends Omit<SubmitDeps, 'over'> {
+export interface RunDeps extends Omit<CreateDeps, 'over'> {
 	context: IExecuteFunctions;
 	ledger: Ledger;
 	spending: Spending;

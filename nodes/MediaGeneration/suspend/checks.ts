@@ -2,8 +2,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid, seconds } from '../base/failures';
 import { showHint } from '../files/hint';
-import { logOf } from '../n8n/clean';
-import { isToolRun } from '../n8n/execution';
+import { cleanerOf, logOf } from '../n8n/clean';
+import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
@@ -13,7 +13,7 @@ const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
 /** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
-	const store = context.getContext('node') as Record<string, unknown>;
+	const store = storeOf(context);
 	const before = store[CONTEXT_FIELD];
 	store[CONTEXT_FIELD] = 'noted';
 	try {
@@ -56,6 +56,7 @@ export async function checkSuspension(
 			'This n8n gives no signed resume URL, which suspending needs',
 			`Update n8n to 2.14 or newer, or ${POLL_INSTEAD}`,
 		);
+	cleanerOf(context).hasUrl(resumeUrl);
 	if (!findsNotes(context))
 		throw invalid(
 			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,

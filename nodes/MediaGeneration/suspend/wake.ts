@@ -71,7 +71,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	const { originalUrl } = context.getRequestObject();
 	const resumeUrl = resumeUrlOf(url, urlOf(originalUrl, 'http://n8n')?.search ?? '');
 	if (resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
-	cleanerOf(context).hasSent(resumeUrl);
+	cleanerOf(context).hasUrl(resumeUrl);
 	return { items: items as INodeExecutionData[], notes, resumeUrl };
 }
 

@@ -1,18 +1,18 @@
 /**
  * Creates a task: sends the request, and sends it again only where `creation.ts` says that nothing can have been created.
- * The deadline decides whether to send. What was sent gets its full time: giving up its answer would lose a task.
+ * The limits decide whether to send. What was sent gets its full time: giving up its answer would lose a task.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../actions/operation';
-import { ensured } from '../base/boundedMap';
 import { logOf } from '../n8n/clean';
-import type { SpeechRoute } from '../transport/account';
 import type { Reply, ServiceClient } from '../transport/client';
+import { ensured } from '../base/boundedMap';
 import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/clock';
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { PATIENCE_MS, readCreation, type Created, type Patience, type Refusal } from './creation';
+import { PATIENCE_MS, readCreation, type Created, type Patience } from './creation';
 import { Creations } from './find';
+import { fullAccountOf, type CreationLimits, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -23,25 +23,16 @@ export type Submitted =
 	/** Nothing was created: outcome `rejected` or `cancelled`. */
 	| { kind: 'failed'; failure: Failure };
 
-export interface SubmitDeps extends Clock {
+export interface CreateDeps extends Clock {
 	client: ServiceClient;
 	context: Pick<IExecuteFunctions, 'logger'>;
-	/** Says which execution it is, also when n8n no longer does. */
+	/** Has the execution ID, which n8n may drop. */
 	ledger: { run: { executionId: string } };
 	random: () => number;
-	/** Aborts when the run is over: then nothing more is sent, but an answer that is still due is awaited. */
+	/** Aborts when the run has ended: then nothing more is sent, but an answer that is still due is awaited. */
 	over: AbortSignal;
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop: AbortSignal | undefined;
-	/** Collects the routes that this run has used. */
-	speechRoutes?: Set<SpeechRoute>;
-}
-
-export interface SubmitLimits {
-	/** Epoch ms until which refusals that created nothing are answered with another try. */
-	deadline: number;
-	/** True if it bounds the wait for a full account as well; else that wait is apart. */
-	boundsFull: boolean;
 }
 
 const CREATION_TIMEOUT_MS = 120_000;
@@ -53,173 +44,115 @@ const NOT_CREATED: Failure = {
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
 };
 
-/** A full account is waited for this long, apart from the Timeout. */
-const MAX_FULL_MS = 3_600_000;
+function notSent(message: string): Failure {
+	const description =
+		'Raise the Timeout option, or run again later. No task was created and nothing was paid.';
+	return { outcome: 'rejected', message, description };
+}
 
-const PAUSED_TOO_LONG: Failure = {
-	outcome: 'rejected',
-	message: 'The service asked for a pause that is longer than the Timeout option allows',
-	description:
-		'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
-};
+const PAUSED_TOO_LONG = notSent(
+	'The service asked for a pause that is longer than the Timeout option allows',
+);
+const NO_TURN = notSent(
+	'The service did not answer the creations before this one within the Timeout option',
+);
 
-class Submission {
-	private readonly position: number;
-	private lastRefusal: Failure | undefined;
-	/** Epoch ms. */
-	private readonly firstRefusals = new Map<Patience, number>();
-	private tries = 0;
-	/** True if the last answer said that the account is full. */
-	private isFull = false;
-	private fullMs = 0;
-
-	constructor(
-		private readonly deps: SubmitDeps,
-		private readonly request: CreationRequest,
-		private readonly limits: SubmitLimits,
-	) {
-		this.position = this.account.queue.newPosition();
-	}
-
-	/** Epoch ms. */
-	private get deadline(): number {
-		const { deadline, boundsFull } = this.limits;
-		if (boundsFull) return deadline;
-		return this.isFull ? this.deps.now() + MAX_FULL_MS - this.fullMs : deadline + this.fullMs;
-	}
-
-	private get account() {
-		return this.deps.client.account;
-	}
-
-	async run(): Promise<Submitted> {
-		if (!this.account.queue.open) await this.waitInQueue();
-		let submitted: Submitted | undefined;
-		while (submitted === undefined) submitted = await this.sendOnce();
-		return submitted;
-	}
-
-	/** Undefined where another try may follow. */
-	private async sendOnce(): Promise<Submitted | undefined> {
-		const answered = this.account.queue.sent();
-		const obstacle = await this.waitOutPause();
-		const sentAt = this.deps.now();
-		const reply = obstacle ?? (await this.exchange(sentAt));
-		answered();
-		return 'outcome' in reply ? { kind: 'failed', failure: reply } : await this.read(reply, sentAt);
-	}
-
-	private async waitInQueue(): Promise<void> {
-		const { now, sleep, over: signal } = this.deps;
-		const { queue } = this.account;
-		this.isFull = queue.refusal?.kind !== 'limited';
-		// While a pause lasts beyond the deadline, a turn is of no use.
-		if (this.account.pausedUntil('create') < this.deadline)
-			await this.counted(queue.wait(this.position, { now, sleep, signal }, this.deadline));
-		this.lastRefusal = queue.refusal?.failure ?? this.lastRefusal;
-	}
-
-	/** Waits. The time counts as that of a full account where it is full, and else against the Timeout. */
-	private async counted(wait: Promise<void>): Promise<void> {
-		const since = this.deps.now();
-		await wait;
-		if (this.isFull) this.fullMs += this.deps.now() - since;
-	}
-
-	private tooLong(): Failure {
-		const failure = this.lastRefusal ?? PAUSED_TOO_LONG;
-		if (!this.isFull || this.fullMs === 0) return failure;
-		const message = `${failure.message}; the account was full for ${seconds(this.fullMs)}`;
-		return { ...failure, message };
-	}
-
-	private async waitOutPause(): Promise<Failure | undefined> {
-		const { now, sleep, random, over } = this.deps;
-		while (!over.aborted) {
-			const until = this.account.pausedUntil('create');
-			if (Math.max(until, now()) >= this.deadline) return this.tooLong();
-			if (until <= now()) return undefined;
-			const ms = Math.min(until - now() + random() * 250, this.deadline - now());
-			await this.counted(sleep(ms, over));
-		}
-		return NOT_CREATED;
-	}
-
-	private async exchange(sentAt: number): Promise<Reply> {
-		const { client, stop, over, speechRoutes } = this.deps;
-		const answered = client.account.state(Creations).sent({ request: this.request, sentAt });
-		const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
-		const sent = sendByRoute(this.request, {
-			account: this.account,
-			send: async (wire) => await client.send({ ...common, ...wire }),
-			isOver: () => over.aborted,
-			used: speechRoutes,
-		}).finally(answered);
-		if (stop === undefined) return await sent;
-		const reply = await unlessAborted(stop, sent);
-		if (reply === undefined) void sent.then((late) => this.logLate(late));
-		return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
-	}
-
-	/** The execution was stopped before, so that only the log can name the task. */
-	private logLate(reply: Reply): void {
+export async function createTask(
+	deps: CreateDeps,
+	request: CreationRequest,
+	limits: CreationLimits,
+): Promise<Submitted> {
+	const { client, now, sleep, random, over } = deps;
+	const gate = fullAccountOf(client.account);
+	const place = gate.newPlace(limits, now());
+	/** Epoch ms of the first refusal of each kind: what came before says nothing of it. */
+	const firstRefusals = new Map<Patience, number>();
+	let refused: Failure | undefined;
+	let retries = 0;
+	for (;;) {
+		const turn = await gate.turn(place, deps, over);
+		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
+		if (turn === undefined) return { kind: 'failed', failure: lateFailure(deps, place, refused) };
+		const sentAt = now();
+		const reply = await exchange(deps, request, sentAt).catch((error: unknown) => {
+			gate.answered(turn, undefined, now());
+			throw error;
+		});
 		const creation = readCreation(reply);
-		const isCreated = creation.kind === 'created';
-		const taskId = isCreated ? creation.taskId : creation.failure.taskId;
-		if (taskId === undefined) return;
-		this.account.known.set(taskId, true);
-		const { context, ledger } = this.deps;
-		const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
-		logOf(context).warn(
-			`Media Generation: task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
-		);
-	}
-
-	private async read(reply: Reply, sentAt: number): Promise<Submitted | undefined> {
-		const now = this.deps.now();
-		const { queue, known } = this.account;
-		const creation = readCreation(reply);
-		if (creation.kind === 'created') {
-			queue.created(now);
-			const { taskId, answer } = creation;
-			known.set(taskId, true);
-			const receiveUrl = asText(this.request.body.receive_url);
-			return { kind: 'created', created: { taskId, createdAt: now, answer, receiveUrl } };
+		gate.answered(turn, creation, now());
+		switch (creation.kind) {
+			case 'created': {
+				const { taskId, answer } = creation;
+				client.account.created(taskId);
+				const receiveUrl = asText(request.body.receive_url);
+				return { kind: 'created', created: { taskId, createdAt: now(), answer, receiveUrl } };
+			}
+			case 'failed':
+				return creation;
+			case 'unclear':
+				return { ...creation, sentAt };
+			case 'retry': {
+				const { failure, patience, retryAfterMs } = creation;
+				retries += 1;
+				const wait = backoffMs(retries, { ...CREATION_BACKOFF, retryAfterMs }, random());
+				const patientUntil =
+					patience && ensured(firstRefusals, patience, now) + PATIENCE_MS[patience];
+				if (now() + wait >= Math.min(place.deadline, patientUntil ?? Infinity))
+					return { kind: 'failed', failure };
+				await sleep(wait, over);
+				break;
+			}
+			default: {
+				const line = gate.news(now());
+				if (line !== undefined) logOf(deps.context).warn(line);
+			}
 		}
-		if (creation.kind === 'full' || creation.kind === 'limited') {
-			queue.refused(now, { ...creation, kind: creation.kind });
-			const line = queue.news(now);
-			if (line !== undefined) logOf(this.deps.context).warn(line);
-			await this.waitInQueue();
-			return undefined;
-		}
-		queue.next();
-		this.isFull = false;
-		if (creation.kind === 'failed') return creation;
-		return creation.kind === 'unclear' ? { ...creation, sentAt } : await this.backOff(creation);
-	}
-
-	private async backOff(refusal: Refusal): Promise<Submitted | undefined> {
-		const { now, sleep, random, over } = this.deps;
-		const { failure, retryAfterMs, patience } = refusal;
-		this.lastRefusal = failure;
-		this.tries += 1;
-		const wait = backoffMs(this.tries, { ...CREATION_BACKOFF, retryAfterMs }, random());
-		// Patience counts from the first refusal of its kind: what came before says nothing about it.
-		const patientUntil =
-			patience && ensured(this.firstRefusals, patience, now) + PATIENCE_MS[patience];
-		if (now() + wait >= Math.min(this.deadline, patientUntil ?? Infinity))
-			return { kind: 'failed', failure };
-		await sleep(wait, over);
-		return undefined;
+		refused = creation.failure;
 	}
 }
 
-/** Never rejects. */
-export async function createTask(
-	deps: SubmitDeps,
+/** Says why the time of a creation ran out before it was sent. @param own its last refusal */
+function lateFailure(
+	{ client: { account }, now }: CreateDeps,
+	{ fullMs }: Place,
+	own: Failure | undefined,
+): Failure {
+	const isPaused = account.pausedUntil('create') > now();
+	const { refusal } = fullAccountOf(account);
+	const why = refusal?.failure ?? own ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
+	if (fullMs === 0) return why;
+	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
+}
+
+async function exchange(
+	deps: CreateDeps,
 	request: CreationRequest,
-	limits: SubmitLimits,
-): Promise<Submitted> {
-	return await new Submission(deps, request, limits).run();
+	sentAt: number,
+): Promise<Reply> {
+	const { client, stop, over } = deps;
+	const { account } = client;
+	const answered = account.state(Creations).sent({ request, sentAt });
+	const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
+	const sent = sendByRoute(request, {
+		account,
+		send: async (wire) => await client.send({ ...common, ...wire }),
+		isOver: () => over.aborted,
+	}).finally(answered);
+	if (stop === undefined) return await sent;
+	const reply = await unlessAborted(stop, sent);
+	if (reply === undefined) void sent.then((late) => logLate(deps, late));
+	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
+}
+
+/** The execution was stopped before, so that only the log can name the task. */
+function logLate({ client, context, ledger }: CreateDeps, reply: Reply): void {
+	const creation = readCreation(reply);
+	const isCreated = creation.kind === 'created';
+	const taskId = isCreated ? creation.taskId : creation.failure.taskId;
+	if (taskId === undefined) return;
+	client.account.created(taskId);
+	const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
+	logOf(context).warn(
+		`Media Generation: task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
+	);
 }

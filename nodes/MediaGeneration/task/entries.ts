@@ -1,6 +1,6 @@
 /** Defines how the ledger is kept in the node's context: its format, and what may be read of it. */
 import { FailureError, type Failure } from '../base/failures';
-import { isObject, mapTextsInPieces, urlOf, type JsonObject } from '../base/json';
+import { isObject, urlOf, type JsonObject } from '../base/json';
 import type { Created, Sending } from './creation';
 
 /** This is the node's context: plain data that n8n saves with the execution. */
@@ -43,9 +43,9 @@ export function endpointOf(url: string): string {
 
 /** What is kept of a creation is cleaned at once, and is in each save of the execution: of a large answer, the task's ID is enough. */
 export function notedOf({ receiveUrl, answer, ...created }: Created): JsonObject {
-	const fitsInPiece = mapTextsInPieces(answer, String).next().done === true;
+	const isSmall = JSON.stringify(answer).length <= 10_000;
 	const noted = { ...created, receiveUrl: receiveUrl && endpointOf(receiveUrl) };
-	return fitsInPiece ? { ...noted, answer } : noted;
+	return isSmall ? { ...noted, answer } : noted;
 }
 
 export function isEntry(value: unknown): value is Entry {

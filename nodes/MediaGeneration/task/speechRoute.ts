@@ -12,10 +12,8 @@ type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
 interface Sender {
 	account: Account;
 	send: (wire: Wire) => Promise<Reply>;
-	/** Tells whether nothing more may be sent. */
+	/** Whether nothing more may be sent. */
 	isOver: () => boolean;
-	/** Receives the route whose answer counts. */
-	used?: { add(route: SpeechRoute): void } | undefined;
 }
 
 const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
@@ -39,8 +37,7 @@ function wireOf(request: CreationRequest, route: SpeechRoute): Wire {
 }
 
 function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRoute[] {
-	const { speechRoute: chosen = 'v1' } = request;
-	if (chosen !== 'auto') return [chosen];
+	if (request.kind !== 'speech-v1') return ['v1'];
 	if (speechRoute === 'v3') return ['v3'];
 	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
 }
@@ -57,7 +54,7 @@ const isNowhere = (reply: Reply) =>
 
 /** Sends a creation, and once more by the other route where the first one has refused it in favour of that. */
 export async function sendByRoute(request: CreationRequest, sender: Sender): Promise<Reply> {
-	const { account, send, isOver, used } = sender;
+	const { account, send, isOver } = sender;
 	const [first = 'v1', second] = routesFor(request, account);
 	const reply = await send(wireOf(request, first));
 	const leadsOn = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
@@ -67,6 +64,5 @@ export async function sendByRoute(request: CreationRequest, sender: Sender): Pro
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
 	if (other !== undefined && route === 'v3' && !isNowhere(answer)) account.speechRoute = 'v3';
-	if (request.speechRoute !== undefined) used?.add(route);
 	return answer;
 }

@@ -2,7 +2,6 @@
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
-import { CreationQueue } from './creationQueue';
 import { kindOf429, MAX_RETRY_AFTER_MS, retryAfterMs } from './throttling';
 
 export type PollRoute = 'v1' | 'v1e';
@@ -31,20 +30,31 @@ export class Account {
 	readonly types = new BoundedMap<string, string>(MAX_KINDS);
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
-	readonly queue = new CreationQueue();
+	/** Tasks that this process made, and whether it has seen them end. */
+	readonly made = new BoundedMap<string, 'running' | 'ended'>(MAX_KNOWN);
+	/** How many of them have ended. */
+	ends = 0;
+	/** Aborts when the next one ends. */
+	nextEnd = new AbortController();
 	private readonly states = new Map<unknown, object>();
-	private readonly ended = new BoundedMap<string, true>(MAX_KNOWN);
 
 	/** Returns what another part of the node keeps of this account, by its class: made when it is first asked for, and gone with the account. */
 	state<T extends object>(kind: new (account: Account) => T): T {
 		return ensured<unknown, object>(this.states, kind, () => new kind(this)) as T;
 	}
 
-	/** Polls, callbacks and deletions report here that a task is over, as its place is free for a creation that waits. Each task counts once. */
+	created(taskId: string): void {
+		this.made.set(taskId, 'running');
+		this.known.set(taskId, true);
+	}
+
+	/** Polls, callbacks and deletions report here that a task has ended. One that this process made leaves a slot for another. */
 	taskEnded(taskId: string): void {
-		if (this.ended.has(taskId)) return;
-		this.ended.set(taskId, true);
-		this.queue.ended();
+		if (this.made.get(taskId) !== 'running') return;
+		this.made.set(taskId, 'ended');
+		this.ends += 1;
+		this.nextEnd.abort();
+		this.nextEnd = new AbortController();
 	}
 
 	/** Epoch ms. */

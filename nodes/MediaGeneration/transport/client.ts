@@ -115,7 +115,6 @@ export async function createClient(
 
 	async function send(asked: ApiRequest): Promise<Reply> {
 		const { method, path, qs, purpose } = asked;
-		cleaner.hasSent(asked.body?.receive_url);
 		const { body, headers, unsent } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
 			...{ method, url: credentials.baseUrl + path, qs, body, encoding: 'stream' },
@@ -132,9 +131,10 @@ export async function createClient(
 			)) as RawResponse;
 			const { statusCode: status, headers: answered } = response;
 			const { text: raw, whole } = await readText(response.body);
-			// Clean it before it is parsed, so that no escape hides the key.
-			const text = cleaner.key(raw);
-			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
+			const text = cleaner.text(raw);
+			const { body: parsed, unread } = readJson(text, ANSWER, whole);
+			const said = { text, body: cleaner.value(parsed), unread };
+			return { answered: true, status, headers: answered, ...said };
 		});
 		const why = unsent?.();
 		if (!reply.answered && why !== undefined)

@@ -5,7 +5,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { timeLimit } from '../base/clock';
+import { onAbort, timeLimit, type Clock } from '../base/clock';
 import { asText, urlOf } from '../base/json';
 import { connectionOf, reasonOf } from '../n8n/networkError';
 
@@ -41,6 +41,11 @@ export type OpenFileFn = (
 const MAX_REDIRECTS = 5;
 /** Limits one hop, until its headers arrive. */
 const OPEN_TIMEOUT_MS = 60_000;
+/** A host may be silent for this long in the middle of a file. */
+const STALL_MS = 60_000;
+export const STOPPED = 'the download was stopped';
+/** Made once, as an abort without a reason makes an error, with its stack, each time. */
+const OVER = new Error('over');
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
@@ -112,6 +117,7 @@ async function request(
 /** Refuses private addresses where there is no Base URL. */
 export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
 	return async (address, headers, signal) => {
+		if (!URL.canParse(address)) return noFile('its address names no host');
 		let url = address;
 		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
@@ -136,4 +142,43 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
 		from(iterable: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
 	};
 	return factory.from(chunks, { objectMode: false });
+}
+
+/**
+ * Yields a body's chunks, and throws where the host sends none for a minute, or the signal aborts; whoever reads may take as long as he
+ * likes. One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
+ */
+export async function* watched(
+	body: ByteStream,
+	{ now, sleep, signal }: Clock & { signal?: AbortSignal | undefined },
+): AsyncGenerator<Buffer> {
+	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+	const over = new AbortController();
+	/** Undefined while the reader is waited for, not the host. */
+	let waitingSince: number | undefined;
+	let giveUp: (reason: Error) => void = () => undefined;
+	const forget = signal && onAbort(signal, () => giveUp(new Error(STOPPED)));
+	void (async () => {
+		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
+			await sleep(left, over.signal);
+			if (over.signal.aborted) return;
+		}
+		giveUp(new Error('the file host stopped sending'));
+	})();
+	try {
+		for (;;) {
+			waitingSince = now();
+			const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+				giveUp = reject;
+				if (signal?.aborted === true) reject(new Error(STOPPED));
+				iterator.next().then(resolve, reject);
+			});
+			waitingSince = undefined;
+			if (next.done === true) return;
+			yield next.value;
+		}
+	} finally {
+		forget?.();
+		over.abort(OVER);
+	}
 }

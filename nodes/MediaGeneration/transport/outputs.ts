@@ -1,11 +1,12 @@
 /** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { asText, isObject, type JsonObject } from '../base/json';
-import { extensionIn, mediaOf } from '../audio/kinds';
+import { asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
 export interface TaskOutput {
+	/** As the service names it: it can be relative to the Base URL, or hold the file itself ("data:"). */
 	url: string;
 	kind: OutputKind;
 }
@@ -15,9 +16,9 @@ const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
 /** Such fields hold smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** The request itself carried what stands under these names. */
-const ECHO_KEY =
-	/receive|callback|webhook|reference|input|source|init|upload|request|prompt|voice/i;
+/** A name with such a word speaks of what the request carried. */
+const REQUEST_WORDS =
+	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?)$/i;
 /** A stream plays while the task runs: it is no result, and is gone soon after. */
 const STREAM_KEY = /stream/i;
 /** The best ones come first. */
@@ -31,13 +32,40 @@ function listOf(value: unknown): unknown[] {
 	return value === undefined ? [] : [value];
 }
 
-function httpUrl(value: unknown): string | undefined {
+/** Where an address leads to that has no host of its own. Only its path is looked at. */
+const NO_HOST = 'https://service.invalid/';
+
+const extensionOf = (url: string) => extensionIn(urlOf(url, NO_HOST)?.pathname ?? '');
+
+export const isDataUrl = (url: string): boolean => /^data:/i.test(url);
+
+/** Words such as "pending" would be relative addresses, too: one without a slash in front has to look like a file. */
+function addressIn(value: unknown): string | undefined {
 	const text = asText(value) ?? '';
-	return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
+	if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? text : undefined;
+	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return undefined;
+	const isRelative = /^\.{0,2}\//.test(text) || typeByExtension(extensionOf(text)) !== undefined;
+	return isRelative && URL.canParse(text, NO_HOST) ? text : undefined;
+}
+
+/** Gives all addresses a host, each file once. @param baseUrl undefined where no service is known: relative ones then stay as they are */
+export function resolved(
+	outputs: readonly TaskOutput[],
+	baseUrl: string | undefined,
+): TaskOutput[] {
+	const files = new Map<string, TaskOutput>();
+	for (const output of outputs) {
+		const isWhole = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
+		const url = isWhole ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
+		if (!files.has(url)) files.set(url, { ...output, url });
+	}
+	return [...files.values()];
 }
 
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
-	const media = mediaOf(extensionIn(new URL(url).pathname));
+	const [, stated] = /^data:(audio|image)\//i.exec(url) ?? [];
+	const media = stated?.toLowerCase() ?? mediaOf(isDataUrl(url) ? '' : extensionOf(url));
 	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
@@ -50,7 +78,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 function imageIn(entry: unknown): string | undefined {
 	const image = isObject(entry) ? entry : { url: entry };
 	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
-		.map(httpUrl)
+		.map(addressIn)
 		.find((url) => url !== undefined);
 }
 
@@ -59,7 +87,10 @@ interface FieldHolder {
 	fields: JsonObject;
 }
 
-const isResultKey = (key: string) => !ECHO_KEY.test(key) && !STREAM_KEY.test(key);
+const wordsOf = (key: string) => key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
+
+const isResultKey = (key: string) =>
+	!STREAM_KEY.test(key) && !wordsOf(key).some((word) => REQUEST_WORDS.test(word));
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
@@ -94,7 +125,7 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 		// A field that is just "url" takes the name of the object that holds it.
 		const called = BARE_KEY.test(key) ? name : key;
 		for (const value of listOf(fields[key])) {
-			const url = (left -= 1) >= 0 ? httpUrl(value) : undefined;
+			const url = (left -= 1) >= 0 ? addressIn(value) : undefined;
 			if (url !== undefined) add(to, { url, kind: outputKindOf(called, url, type) });
 		}
 	};

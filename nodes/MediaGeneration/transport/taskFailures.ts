@@ -1,5 +1,5 @@
 /** Words the failures of tasks: they say what was paid for and what to do next. */
-import { invalid, messageOf, quote, seconds, type Failure } from '../base/failures';
+import { asFailure, messageOf, quote, seconds, type Failure } from '../base/failures';
 import { isObject } from '../base/json';
 import type { Task } from './task';
 
@@ -63,12 +63,8 @@ export function broken(
 	reached: 'nothing' | 'sent' | 'done',
 	taskId?: string,
 ): Failure {
+	if (reached === 'nothing') return asFailure(error);
 	const reason = quote(messageOf(error)) ?? 'unknown reason';
-	if (reached === 'nothing')
-		return invalid(
-			`The item could not be handled: ${reason}`,
-			'Nothing was sent for it. Check its fields, and that n8n can store files.',
-		).failure;
 	if (taskId === undefined) {
 		const message = `The creation broke off: ${reason}; the task may exist`;
 		const description =

@@ -42,7 +42,7 @@ async function checkedClient(context: IWebhookFunctions) {
 	const client = await recentClient(context, (credentials) => check(credentials).ok);
 	const checked = check(client.credentials);
 	if (!checked.ok) throw new CallRefusal(401, checked.reason);
-	if (checked.signed) cleanerOf(context).hasSent(url.href);
+	if (checked.signed) cleanerOf(context).hasUrl(url.href);
 	return { client, path: url.pathname, ...checked };
 }
 

@@ -1,6 +1,6 @@
 /** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
 import fc from 'fast-check';
-import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/files/mimeType';
+import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/files/kind';
 import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/audio/captions';
 import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/audio/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';

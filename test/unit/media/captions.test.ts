@@ -6,7 +6,8 @@ import {
 	type Spoken,
 	writeCue,
 } from '../../../nodes/MediaGeneration/audio/srt';
-import { atOnce as done, type Work } from '../../../nodes/MediaGeneration/base/clock';
+import type { Work } from '../../../nodes/MediaGeneration/base/clock';
+import { atOnce as done } from '../../support/work';
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
 afterAll(() => fc.resetConfigureGlobal());

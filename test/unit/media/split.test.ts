@@ -1,7 +1,7 @@
 /** Cutting texts: what is lost, doubled or torn apart here is paid for and never heard. */
 import fc from 'fast-check';
 import { anyCodePoint } from '../codePoint';
-import { atOnce } from '../../../nodes/MediaGeneration/base/clock';
+import { atOnce } from '../../support/work';
 import * as split from '../../../nodes/MediaGeneration/audio/split';
 
 const { firstWords, lastWords } = split;

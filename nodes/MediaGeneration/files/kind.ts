@@ -2,75 +2,42 @@
  * Tells what kind of file some bytes are, or why they are no result though they came with HTTP 200. Headers of file hosts are often
  * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
  */
-import {
-	extensionIn,
-	type FileType,
-	typeByExtension,
-	typeByMimeType,
-	typeOfBytes,
-} from '../audio/kinds';
+import * as kinds from '../audio/kinds';
 import { readJson } from '../base/bounded';
 import { quote } from '../base/failures';
-import { isObject } from '../base/json';
+import { isObject, urlOf } from '../base/json';
 import type { TaskOutput } from '../transport/outputs';
 
 export interface AboutFile extends TaskOutput {
-	/** The Content-Type that its host states. */
+	/** Output format that the request asked for, if any. */
+	format?: string | undefined;
+	/** Content-Type that the host states. */
 	stated: string | undefined;
 }
 
 /** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
-/** No text has code points without a meaning. */
-const NO_LETTER = /[\p{Unassigned}\p{Private_Use}]/u;
-/** Texts in UTF-16 begin with a mark, or with Latin letters: every other byte is zero. */
-const UTF16_STARTS: ReadonlyArray<[encoding: string, start: RegExp]> = [
-	['utf-16le', /^(\xff\xfe|([\x20-\x7e]\0){4,8}[\x20-\x7e]?$)/],
-	['utf-16be', /^(\xfe\xff|(\0[\x20-\x7e]){4,8}\0?$)/],
-];
 
-function utf16(head: Buffer, encoding: string): string | undefined {
-	try {
-		// As a stream, the head may end within a character. Half a character elsewhere throws.
-		const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
-		return NO_LETTER.test(text) ? undefined : text;
-	} catch {
-		return undefined;
-	}
-}
-
-/** UTF-8, or one of the encodings that have Latin letters where ASCII has them. */
-function eightBit(head: Buffer): string | undefined {
+/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not UTF-8. */
+export function leadingText(head: Buffer): string | undefined {
 	// The head may end within a character; however much of it is there, one sign stands for it.
 	const text = head.toString('utf8').replace(/\ufffd$/, '');
-	if (!text.includes('\ufffd')) return text;
-	const others = head.reduce((count, byte) => count + (byte >= 0x80 ? 1 : 0), 0);
-	return others * 4 <= head.length ? head.toString('latin1') : undefined;
-}
-
-/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not text. */
-export function leadingText(head: Buffer): string | undefined {
-	const start = head.toString('latin1', 0, 16);
-	const encoding = UTF16_STARTS.find(([, pattern]) => pattern.test(start))?.[0];
-	const text = encoding === undefined ? eightBit(head) : utf16(head, encoding);
-	if (text === undefined || CONTROL.test(text)) return undefined;
-	// This removes the byte-order mark, too.
-	return text.trimStart();
+	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
 
 /** Finds the type of a file by its first bytes. Where it is not certain, the file may be anything but a text. */
-export function typeBySignature(head: Buffer): ReturnType<typeof typeOfBytes> {
-	const found = typeOfBytes(head);
+export function typeBySignature(head: Buffer): ReturnType<typeof kinds.typeOfBytes> {
+	const found = kinds.typeOfBytes(head);
 	const text = leadingText(head);
 	if (found?.certain === true || text === undefined) return found;
 	const type = textSignatureOf(text);
 	return type && { type, certain: true };
 }
 
-function textSignatureOf(text: string): FileType | undefined {
-	if (text.startsWith('WEBVTT')) return typeByExtension('vtt');
-	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text)) return typeByExtension('srt');
-	return /^<svg[\s>]/i.test(withoutProlog(text)) ? typeByExtension('svg') : undefined;
+function textSignatureOf(text: string): kinds.FileType | undefined {
+	if (text.startsWith('WEBVTT')) return kinds.typeByExtension('vtt');
+	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text)) return kinds.typeByExtension('srt');
+	return /^<svg[\s>]/i.test(withoutProlog(text)) ? kinds.typeByExtension('svg') : undefined;
 }
 
 function withoutProlog(text: string): string {
@@ -82,34 +49,39 @@ function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
 
-function mimeOnly(header: string | undefined): string {
-	return (header ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-}
-
-function namedTypes({ stated, url }: AboutFile) {
-	const mimeType = mimeOnly(stated);
-	// Most hosts state text/plain for anything they do not know.
-	const byHeader = mimeType === 'text/plain' ? undefined : typeByMimeType(mimeType);
-	return { byHeader, byUrl: typeByExtension(extensionIn(new URL(url).pathname)) };
-}
+const statedType = ({ stated = '' }: AboutFile) => stated.split(';')[0]?.trim().toLowerCase() ?? '';
 
 const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
 const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
 const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
 
-const UNKNOWN: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
+/** What was asked for, what the address is named, and what the host states, where each says anything. */
+function namedTypes(about: AboutFile) {
+	const { kind, format, url } = about;
+	const mimeType = statedType(about);
+	// Most hosts state text/plain for anything they do not know.
+	const isVague = mimeType === 'text/plain' || (isSoundOrImage(about) && isTextType(mimeType));
+	return {
+		byFormat: kind === 'audio' && format !== undefined ? kinds.typeOfFormat(format) : undefined,
+		byUrl: kinds.typeByExtension(kinds.extensionIn(urlOf(url)?.pathname ?? '')),
+		byHeader: isVague ? undefined : kinds.typeByMimeType(mimeType),
+	};
+}
 
-/** Goes by the bytes, then a specific header that fits what was asked for, then the address, then what the bytes may be. */
-export function fileTypeOf(head: Buffer, about: AboutFile): FileType {
-	const { byHeader, byUrl } = namedTypes(about);
+const UNKNOWN: kinds.FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
+
+/** Goes by the bytes, the format that was asked for, the address, the header, and then what they may be. */
+export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 	const signature = typeBySignature(head);
 	if (signature?.certain === true) return signature.type;
-	const misfits = isSoundOrImage(about) && isTextType(byHeader?.mimeType ?? '');
-	const found = (misfits ? undefined : byHeader) ?? byUrl ?? signature?.type;
+	const { byFormat, byUrl, byHeader } = namedTypes(about);
+	// The bytes of any other format would have told.
+	if (byFormat !== undefined && kinds.isRaw(byFormat)) return byFormat;
+	const found = byUrl ?? byHeader ?? byFormat ?? signature?.type;
 	if (found !== undefined) return found;
 	const text = leadingText(head);
 	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;
-	return typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+	return kinds.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 /** An error object has such a field. A transcript has a list of words or segments besides. */
@@ -120,10 +92,9 @@ const MARKUP =
 
 /** Tells whether only media (or another format that is not text) can be what was asked for. */
 function isMedia(about: AboutFile): boolean {
-	if (isSoundOrImage(about)) return true;
-	if (about.kind === 'transcript') return false;
-	const { byHeader, byUrl } = namedTypes(about);
-	return [byHeader, byUrl].some((named) => named !== undefined && !isTextType(named.mimeType));
+	if (isSoundOrImage(about) || about.kind === 'transcript') return isSoundOrImage(about);
+	const { byUrl, byHeader } = namedTypes(about);
+	return [byUrl, byHeader].some((named) => named !== undefined && !isTextType(named.mimeType));
 }
 
 function nameOfText(text: string): string {
@@ -153,7 +124,7 @@ function isErrorObject(value: unknown): boolean {
 }
 
 function isOtherText(text: string, about: AboutFile): boolean {
-	const { byHeader, byUrl } = namedTypes(about);
+	const { byUrl, byHeader } = namedTypes(about);
 	const { extension = '' } = byUrl ?? byHeader ?? {};
 	if (!['srt', 'vtt', 'json'].includes(extension) || looksLikeJson(text)) return false;
 	return extension === 'json' || !/-->|^WEBVTT/.test(text);
@@ -170,7 +141,7 @@ export function problemWith(head: Buffer, about: AboutFile): string | undefined 
 	if (isMedia(about)) {
 		if (typeBySignature(head) !== undefined) return undefined;
 		if (text !== undefined) return sentInstead(text);
-		const stated = mimeOnly(about.stated);
+		const stated = statedType(about);
 		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
 	}
 	if (text === undefined) return undefined;

@@ -1,8 +1,4 @@
-import {
-	fileTypeOf,
-	typeBySignature,
-	leadingText,
-} from '../../nodes/MediaGeneration/files/mimeType';
+import { fileTypeOf, typeBySignature, leadingText } from '../../nodes/MediaGeneration/files/kind';
 import type { FileType } from '../../nodes/MediaGeneration/audio/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 
@@ -131,23 +127,9 @@ test.each<[string, FileType]>([
 
 test.each<[string, Buffer, string | undefined]>([
 	['nothing', Buffer.alloc(0), ''],
-	['UTF-16 without a mark', Buffer.from('ab c', 'utf16le'), 'ab c'],
-	['the same in the other byte order', Buffer.from('ab c', 'utf16le').swap16(), 'ab c'],
-	['code points without a meaning', Buffer.from('\ufeffab\ue000', 'utf16le'), undefined],
-	['its end within a letter', Buffer.from('\ufeffabc', 'utf16le').swap16().subarray(0, 7), 'ab'],
-	['too little of it to know', Buffer.from('abc', 'utf16le'), undefined],
-	['zeros between other things than letters', Buffer.from('ab\x7fc', 'utf16le'), undefined],
-	['Latin-1, a quarter of it beyond ASCII', bytes('a\xe9bc'), 'aébc'],
 	['a text', Buffer.from(' \ufeff Hello'), 'Hello'],
 	['a text that is cut within a letter', Buffer.from('héé').subarray(0, 4), 'hé'],
-	['a text with a control character', Buffer.from('Hel\x01lo'), undefined],
-	['other bytes after the mark of UTF-16', Buffer.from('fffe00d800d8', 'hex'), undefined],
-	[
-		'small samples, half of which are zero',
-		Buffer.from('2000ff00200021002000200020002000', 'hex'),
-		undefined,
-	],
-	['samples that are all the same, like line ends', Buffer.alloc(40, '\n\0'), undefined],
+	['another encoding', bytes('a\xe9bc'), undefined],
 	['a mark in the middle of a text', Buffer.from('A\ufeffB'), 'A\ufeffB'],
 	...['\0', '\x08', '\x0e', '\x1a', '\x1c', '\x1f', '\x7f'].map(
 		(control): [string, Buffer, undefined] => [
@@ -158,4 +140,29 @@ test.each<[string, Buffer, string | undefined]>([
 	),
 ])('%s as text', (_name, head, text) => {
 	expect(leadingText(head)).toBe(text);
+});
+
+describe('the format that was asked for', () => {
+	const octets = 'application/octet-stream';
+	test.each<[format: string, string, string, string, string, string]>([
+		['ulaw_8000', SAMPLES, octets, URL_BARE, 'audio/basic', 'ulaw'],
+		['alaw_8000', SAMPLES, octets, `${URL_BARE}.mp3`, 'audio/x-alaw-basic', 'alaw'],
+		['pcm_16000', AAC, 'audio/mpeg', `${URL_BARE}.mp3`, 'audio/pcm', 'pcm'],
+		['opus_48000_64', SAMPLES, octets, URL_BARE, 'audio/ogg', 'opus'],
+		['mp3_44100_128', SAMPLES, 'text/plain', URL_BARE, 'audio/mpeg', 'mp3'],
+		// The host knows better.
+		['pcm_16000', 'RIFF\0\0\0\0WAVEfmt ', octets, URL_BARE, 'audio/wav', 'wav'],
+		['opus_48000_64', 'OggS\0.....OpusHead', octets, `${URL_BARE}.ogg`, 'audio/ogg', 'opus'],
+		['mp3_44100_128', SAMPLES, octets, `${URL_BARE}.m4a`, 'audio/mp4', 'm4a'],
+		['mp3_44100_128', SAMPLES, 'audio/flac', URL_BARE, 'audio/flac', 'flac'],
+		['newest_1', '\xf5\x01', octets, URL_BARE, octets, 'bin'],
+	])('%s, %j as %s at %s: %s', (format, head, stated, url, mimeType, extension) => {
+		const about = { kind: 'audio', format, stated, url } as const;
+		expect(fileTypeOf(bytes(head), about)).toEqual({ mimeType, extension });
+	});
+
+	test('says nothing of captions', () => {
+		const about = { kind: 'transcript', format: 'pcm_16000', stated: '', url: URL_BARE } as const;
+		expect(fileTypeOf(bytes('Hello'), about).extension).toBe('txt');
+	});
 });

@@ -1,0 +1,35 @@
+/** Stores a file that its address holds itself (RFC 2397). It can't be larger than what an answer may have (`bounded.ts`). */
+import { SoundScanner } from '../audio/scan';
+import { attempt, messageOf } from '../base/failures';
+import { tooLarge, type DownloadDeps, type Stored, type WantedFile } from './download';
+import { fileTypeOf, problemWith } from './kind';
+
+function decoded(payload: string, isBase64: boolean): Buffer | undefined {
+	const text = attempt(() => decodeURIComponent(payload));
+	return text.ok ? Buffer.from(text.value, isBase64 ? 'base64' : 'utf8') : undefined;
+}
+
+/** @returns why it could not be stored, completing "could not be downloaded: ...", where it could not */
+export async function storeDataUrl(
+	wanted: WantedFile,
+	{ context }: Pick<DownloadDeps, 'context'>,
+): Promise<Stored | string> {
+	const comma = wanted.url.indexOf(',');
+	const stated = wanted.url.slice('data:'.length, comma);
+	const bytes = decoded(wanted.url.slice(comma + 1), /;\s*base64\s*$/i.test(stated));
+	if (bytes === undefined || bytes.length === 0) return 'the address holds no file';
+	if (bytes.length > wanted.maxBytes) return tooLarge(wanted.maxBytes, bytes.length);
+	const about = { ...wanted, url: '', stated };
+	const problem = problemWith(bytes, about);
+	if (problem !== undefined) return problem;
+	const { mimeType, extension } = fileTypeOf(bytes, about);
+	const fileName = `${wanted.stem}.${extension}`;
+	const scanner = new SoundScanner();
+	scanner.push(bytes);
+	try {
+		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
+		return { binary, fileName, mimeType, bytes: bytes.length, sound: scanner.end() };
+	} catch (error) {
+		return `n8n could not store it: ${messageOf(error)}`;
+	}
+}

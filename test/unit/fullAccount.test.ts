@@ -1,0 +1,239 @@
+/** Who may send a creation when, before an account that is full or limited. */
+import { readCreation } from '../../nodes/MediaGeneration/task/creation';
+import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
+import { fullAccountOf } from '../../nodes/MediaGeneration/task/fullAccount';
+import { pace } from '../../nodes/MediaGeneration/task/pace';
+import { Account } from '../../nodes/MediaGeneration/transport/account';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { answer, scriptedClient } from '../support/replies';
+import { seededRandom, VirtualClock } from '../support/virtualClock';
+
+const FULL = answer(429, { code: 'active_task_limit' });
+const LIMITED = answer(429, { message: 'rate limit' });
+const CREATED = answer(200, { task_id: 't' });
+const after = (reply: typeof FULL, seconds: number) => ({
+	...reply,
+	headers: { 'retry-after': String(seconds) },
+});
+
+/** A gate that one creation found closed at the start, and what was asked after how many ms: "a 2000". */
+async function closed(first: Reply = FULL) {
+	const clock = new VirtualClock();
+	const start = clock.now();
+	const account = new Account();
+	const gate = fullAccountOf(account);
+	const asked: string[] = [];
+	const { signal } = new AbortController();
+	/** Asks until it gets another answer than a refusal by the gate, or its time has run out. */
+	const asks = async (
+		name: string,
+		replies: Reply[],
+		{ waitMs = 60_000, boundsFull = false, over = signal } = {},
+	) => {
+		const place = gate.newPlace({ deadline: clock.now() + waitMs, boundsFull }, clock.now());
+		for (const reply of replies) {
+			const turn = await gate.turn(place, clock, over);
+			if (turn === undefined) return void asked.push(`${name} late ${clock.now() - start}`);
+			asked.push(`${name} ${clock.now() - start}`);
+			await clock.sleep(0);
+			gate.answered(turn, readCreation(reply), clock.now());
+		}
+	};
+	await clock.run(asks('first', [first]));
+	asked.pop();
+	const ends = (ms: number, count = 1) => {
+		clock.at(start + ms, () => {
+			for (let id = 0; id < count; id += 1) {
+				account.created(`${ms} ${id}`);
+				account.taskEnded(`${ms} ${id}`);
+			}
+		});
+	};
+	return { clock, start, account, gate, asked, asks, ends };
+}
+
+test('one asks, after a pause that doubles from 2 to 15 s; the others wait', async () => {
+	const { clock, gate, asked, asks } = await closed();
+	const stays = asks('a', Array<Reply>(5).fill(FULL));
+	await clock.run(Promise.all([stays, asks('b', [CREATED])]));
+	expect(asked).toEqual(['a 2000', 'a 6000', 'a 14000', 'a 29000', 'a 44000', 'b 59000']);
+	expect(gate.refusal).toBeUndefined();
+});
+
+test('a probe that finds a slot lets the next one probe at once, in their order, until one is refused', async () => {
+	const { clock, asked, asks } = await closed();
+	const all = [asks('a', [CREATED]), asks('b', [CREATED]), asks('c', [FULL, CREATED])];
+	await clock.run(Promise.all([...all, asks('d', [CREATED])]));
+	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'c 6000', 'd 6000']);
+});
+
+test.each<[string, Reply, string[]]>([
+	['a longer one', after(FULL, 20), ['a 20000', 'a 24000']],
+	['none at all is a second', after(FULL, 0.001), ['a 1000', 'a 5000']],
+])('Retry-After stands for the pause: %s', async (_, first, expected) => {
+	const { clock, account, asked, asks } = await closed(first);
+	if (first.answered) account.learn('create', first, clock.now());
+	await clock.run(asks('a', [FULL, CREATED]));
+	expect(asked).toEqual(expected);
+});
+
+test('each task of this process that ends lets one go at once, and no other', async () => {
+	const { clock, asked, asks, ends } = await closed();
+	ends(100, 2);
+	ends(300);
+	const all = ['a', 'b', 'c', 'd'].map(async (name) => await asks(name, [CREATED]));
+	await clock.run(Promise.all(all));
+	expect(asked).toEqual(['a 100', 'b 100', 'c 300', 'd 2000']);
+});
+
+test.each<[string, Reply]>([
+	['is refused for itself', answer(400)],
+	['can not be handled now', answer(503, { code: 'server_busy' })],
+])('one that %s leaves its slot to the next', async (_, reply) => {
+	const { clock, asked, asks, ends } = await closed();
+	ends(100);
+	await clock.run(Promise.all([asks('a', [reply]), asks('b', [CREATED])]));
+	expect(asked).toEqual(['a 100', 'b 100']);
+});
+
+test('the turn of one that is stopped, or out of time, goes to the next', async () => {
+	const { clock, start, asked, asks } = await closed();
+	const stop = new AbortController();
+	clock.at(start + 2_000, () => stop.abort());
+	const stopped = asks('stopped', [CREATED], { over: stop.signal });
+	const late = asks('late', [CREATED], { waitMs: 2_000, boundsFull: true });
+	await clock.run(Promise.all([stopped, late, asks('next', [CREATED])]));
+	expect(asked).toEqual(['stopped late 2000', 'late late 2000', 'next 2000']);
+});
+
+test('a full account is waited for apart from the Timeout, one that limits requests within it', async () => {
+	const waits = async (first: Reply) => {
+		const { clock, asked, asks } = await closed(first);
+		// Who came while it was open may wait as long as who came later.
+		await clock.run(Promise.all([asks('a', [first, CREATED], { waitMs: 5_000 })]));
+		return asked;
+	};
+	expect(await waits(FULL)).toEqual(['a 2000', 'a 6000']);
+	expect(await waits(LIMITED)).toEqual(['a 2000', 'a late 5000']);
+});
+
+test('who waits for its turn when the account turns out to be full waits apart from the Timeout, too', async () => {
+	const clock = new VirtualClock();
+	const start = clock.now();
+	const client = scriptedClient(async (_, count) => {
+		await clock.sleep(1_000);
+		return count <= 10 ? FULL : CREATED;
+	});
+	const limits = { deadline: start + 1_500, boundsFull: false };
+	const all = Array.from(
+		{ length: 12 },
+		async () => await createTask(depsOf(client, clock), request, limits),
+	);
+	const kinds = (await clock.run(Promise.all(all))).map(({ kind }) => kind);
+	expect(new Set(kinds)).toEqual(new Set(['created']));
+});
+
+test('at most ten are under way at once; who gets no turn within the Timeout is not sent', async () => {
+	const clock = new VirtualClock();
+	const start = clock.now();
+	const client = scriptedClient(async () => {
+		await clock.sleep(30_000);
+		return CREATED;
+	});
+	const all = Array.from({ length: 21 }, async (_, index) => {
+		const deadline = start + (index < 20 ? 600_000 : 2_000);
+		return await createTask(depsOf(client, clock), request, { deadline, boundsFull: false });
+	});
+	await clock.advance(29_000);
+	expect(client.requests).toHaveLength(10);
+	const ends = await clock.run(Promise.all(all));
+	expect(client.requests).toHaveLength(20);
+	expect(ends[20]).toMatchObject({
+		failure: {
+			outcome: 'rejected',
+			message: 'The service did not answer the creations before this one within the Timeout option',
+			description: expect.stringMatching(/^Raise the Timeout option/) as string,
+		},
+	});
+});
+
+test('the log says once a minute for how many the account is full, and since when', async () => {
+	const { clock, start, gate, asks } = await closed();
+	const line = 'Media Generation: the account is full; since the last line, requests refused: 1;';
+	expect(gate.news(start)).toBe(`${line} creations that wait: 0`);
+	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', [CREATED])];
+	await clock.advance(1_999);
+	expect(gate.news(clock.now())).toBeUndefined();
+	await clock.advance(58_001);
+	expect(gate.news(clock.now())).toBe(
+		'Media Generation: the account is full; since the last line, requests refused: 6; creations that wait: 2, the oldest for 60 s',
+	);
+	await clock.run(Promise.all(waits));
+});
+
+const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
+
+function depsOf(client: CreateDeps['client'], { now, sleep }: VirtualClock): CreateDeps {
+	const context = {} as CreateDeps['context'];
+	const { signal: over } = new AbortController();
+	const ledger = { run: { executionId: '7' } };
+	return { client, context, ledger, now, sleep, random: seededRandom(7), over, stop: undefined };
+}
+
+/** Polls a task by its age and progress until it ends. */
+async function polled(clock: VirtualClock, { began, ms }: { began: number; ms: number }) {
+	const createdAt = clock.now();
+	let progress: number | undefined;
+	while (clock.now() < began + ms) {
+		await clock.sleep(pace(clock.now() - createdAt, progress));
+		progress = (100 * (clock.now() - began)) / ms;
+	}
+}
+
+test.each([
+	[1, 1.1, 1.15],
+	[4, 1.1, 1.5],
+])(
+	'a crowd of 30 executions of 5 tasks in %d processes at an account of 20: %d times first come, %d creations a task',
+	async (processes, mostTime, mostCreations) => {
+		const [clock, limit] = [new VirtualClock(), 20];
+		const start = clock.now();
+		let [active, most] = [0, 0];
+		const began = new Map<string, number>();
+		const clients = Array.from({ length: processes }, () =>
+			scriptedClient(async ({ body }) => {
+				await clock.sleep(10);
+				if (active >= limit) return FULL;
+				most = Math.max(most, (active += 1));
+				const taskId = `t${began.size}`;
+				began.set(taskId, clock.now());
+				void clock.sleep(Number(body?.ms)).then(() => (active -= 1));
+				await clock.sleep(10);
+				return answer(200, { task_id: taskId });
+			}, clock.now),
+		);
+		const durations = Array.from(
+			{ length: 150 },
+			(_, index) => [2_000, 5_000, 3_000][index % 3] ?? 0,
+		);
+		const all = durations.map(async (ms, index) => {
+			const client = clients[Math.floor(index / 5) % processes] ?? scriptedClient(() => FULL);
+			const limits = { deadline: start + 60_000, boundsFull: false };
+			const asked = { ...request, body: { ms } };
+			const submitted = await createTask(depsOf(client, clock), asked, limits);
+			const { taskId } = submitted.kind === 'created' ? submitted.created : { taskId: '' };
+			await polled(clock, { began: began.get(taskId) ?? 0, ms });
+			client.account.taskEnded(taskId);
+		});
+		await clock.run(Promise.all(all));
+		const free = Array<number>(limit).fill(0);
+		for (const ms of durations) {
+			free.sort((a, b) => a - b);
+			free[0] = (free[0] ?? 0) + ms;
+		}
+		const requests = clients.reduce((sum, client) => sum + client.requests.length, 0);
+		expect([began.size, most]).toEqual([150, limit]);
+		expect((clock.now() - start) / Math.max(...free)).toBeLessThan(mostTime);
+		expect(requests / 150).toBeLessThan(mostCreations);
+	},
+);
