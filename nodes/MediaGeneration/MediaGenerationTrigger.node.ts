@@ -1,5 +1,5 @@
 /**
- * Describes and starts the trigger node, whose webhook is the `receive_url` of tasks. `callback/` checks and verifies what is posted;
+ * Describes and starts the trigger node, whose webhook is the `receive_url` of tasks. `trigger/` checks and verifies what is posted;
  * execute() then delivers it in the started execution. The first callback loads both, as n8n loads every node when it starts.
  */
 import {
@@ -27,6 +27,9 @@ const triggerForBuilders = {
 	},
 };
 
+const TEST_EVENT =
+	'Put the Test URL into the Callback URL of a Media Generation node and run that node.';
+
 export class MediaGenerationTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Media Generation Trigger',
@@ -44,8 +47,14 @@ export class MediaGenerationTrigger implements INodeType {
 		// The editor lists both nodes of this package as one, and takes the sentence from here.
 		description:
 			'Generate speech, sound effects and images, or start a workflow when they are finished',
-		eventTriggerDescription: 'Waiting for the service to call the Test URL',
+		eventTriggerDescription: TEST_EVENT,
 		activationMessage: 'The service can now call the Production URL.',
+		triggerPanel: {
+			header: 'Receive a finished task',
+			executionsHelp: `<b>While building your workflow</b>, click "Execute step". ${TEST_EVENT}<br /> <br /><b>Once you're happy with your workflow</b>, publish it, and use the Production URL instead. These executions show up in the <a data-key="executions">executions list</a>, not in the editor.`,
+			activationHint:
+				'Once the workflow is published, the service can call the Production URL at any time.',
+		},
 		defaults: { name: 'Media Generation Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -34,7 +34,7 @@ void describe('trigger', () => {
 
 		await editor.byId('trigger-execute-button').first().click();
 		await editor.byId('trigger-listening').waitFor();
-		await editor.page.getByText('Waiting for the service to call the Test URL').waitFor();
+		await editor.page.getByText('Put the Test URL into the Callback URL').first().waitFor();
 
 		const target = /https?:\/\/\S+/.exec(url)?.[0];
 		const taskId = await service.order({ receive_url: target, stand_in: { ms: 300 } });

@@ -17,7 +17,6 @@ import '../../nodes/MediaGeneration/suspend/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { Machine } from './machine';
-import { deliverReceived } from '../../nodes/MediaGeneration/trigger/deliverReceived';
 import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';
@@ -31,7 +30,6 @@ export const PROCESS = {
 	},
 	wake: async (context: IWebhookFunctions) => await node.webhook.call(context),
 	receive,
-	deliverReceived,
 };
 
 export interface Answer {

@@ -63,7 +63,7 @@ test.each<[string, object, boolean]>([
 	expect(asked).toEqual(fetched ? [FILE] : []);
 	expect(item?.binary === undefined).toBe(!fetched);
 	expect(item?.json.outputs).toHaveLength(1);
-	for (const name of ['signed', 'task', 'event']) expect(item?.json).not.toHaveProperty(name);
+	for (const name of ['signed', 'task']) expect(item?.json).not.toHaveProperty(name);
 	if (fetched) expect(item?.json).not.toHaveProperty('download_error');
 	else
 		expect(item?.json.download_error).toMatch(

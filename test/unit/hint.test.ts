@@ -104,20 +104,28 @@ test('what an item has come to, by what it carries', () => {
 });
 
 describe('a trigger of this n8n that is not published', () => {
-	const OWN = 'https://n8n.example/webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback?tenant=1';
+	let paths = 0;
+	const own = () =>
+		`https://n8n.example/${(paths += 1)}/webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback?tenant=1`;
+	const OWN = own();
 
-	/** What the editor shows, and what was sent for it. */
+	interface Setting {
+		mode?: string;
+		answer?: object | Error;
+		callbackSecret?: string;
+	}
+	/** What the editor shows and the log says, and what was sent for it. */
 	async function warned(
 		url: string | Array<string | undefined>,
-		mode = 'manual',
-		answer: object | Error = {},
+		{ mode = 'manual', answer = {}, callbackSecret = '' }: Setting = {},
 	) {
 		const hints: NodeExecutionHint[] = [];
 		const sent: IHttpRequestOptions[] = [];
+		const log: string[] = [];
 		const context = {
 			getMode: () => mode,
-			evaluateExpression: () => 'https://n8n.example/webhook-waiting/7?signature=x',
 			addExecutionHints: (...all: NodeExecutionHint[]) => hints.push(...all),
+			logger: { warn: (line: string) => log.push(line) },
 			helpers: {
 				async httpRequest(options: IHttpRequestOptions) {
 					sent.push(options);
@@ -126,24 +134,44 @@ describe('a trigger of this n8n that is not published', () => {
 				},
 			},
 		} as unknown as IExecuteFunctions;
-		await warnOfCallbackUrls(context, [undefined, url].flat());
+		const here = 'https://n8n.example';
+		await warnOfCallbackUrls(context, [undefined, url].flat(), { here, callbackSecret });
 		expect(hints.filter(({ type }) => type !== 'warning')).toEqual([]);
-		return { sent, messages: hints.map(({ message }) => message) };
+		return { sent, log, messages: hints.map(({ message }) => message) };
 	}
 	const TEST = 'https://n8n.example/webhook-test/1/callback';
 	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
+	const answer = listening('OPTIONS');
 
 	test('the editor says so, by a question that starts nothing and carries no key', async () => {
-		const { sent, messages } = await warned(OWN, 'manual', listening('OPTIONS'));
+		const { sent, messages, log } = await warned(OWN, { answer });
 		expect(messages).toEqual([
 			expect.stringMatching(
 				/^No published workflow listens at the Callback URL.* Publish the workflow/,
 			),
 		]);
+		expect(log).toEqual([]);
 		expect(sent).toMatchObject([
 			{ method: 'OPTIONS', url: OWN, headers: { Origin: 'https://n8n.example' } },
 		]);
 		expect(JSON.stringify(sent)).not.toMatch(/authorization/i);
+		expect((await warned(OWN, { answer })).messages).toHaveLength(1);
+	});
+
+	test('elsewhere the log says so, once for each URL, and asks once', async () => {
+		const url = own();
+		const mode = 'trigger';
+		const first = await warned(url, { mode, answer });
+		expect(first.messages).toEqual([]);
+		expect(first.log).toEqual([
+			expect.stringMatching(
+				/^Media Generation: No published workflow listens at the Callback URL.* \(https:\S+callback\)$/,
+			),
+		]);
+		const again = await warned(url.replace('=1', '=2'), { mode, answer });
+		expect(again).toEqual({ sent: [], log: [], messages: [] });
+		expect((await warned(own(), { mode, answer })).log).toHaveLength(1);
+		expect((await warned(own(), { mode, answer: listening('OPTIONS, POST') })).log).toEqual([]);
 	});
 
 	test.each<[string, object | Error]>([
@@ -151,18 +179,27 @@ describe('a trigger of this n8n that is not published', () => {
 		['that cannot be reached', new Error('connect ECONNREFUSED')],
 		['behind a proxy that answers for it', listening('GET, HEAD')],
 		['behind a proxy that says nothing', {}],
-	])('not for one %s', async (_name, answer) => {
-		expect((await warned(OWN, 'manual', answer)).messages).toEqual([]);
+	])('not for one %s', async (_name, said) => {
+		expect((await warned(OWN, { answer: said })).messages).toEqual([]);
 	});
 
+	const OTHER = OWN.replace('n8n.example', 'other.example');
 	test.each([
-		['outside the editor', OWN, 'webhook'],
-		['of another host', OWN.replace('n8n.example', 'other.example'), 'manual'],
-		['of another kind', 'https://n8n.example/webhook/mine', 'manual'],
-		['that is none', 'somewhere', 'manual'],
-		['without a host', new URL(OWN).pathname, 'manual'],
-	])('nobody is asked about an address %s', async (_name, url, mode) => {
-		const { sent } = await warned(url, mode, listening('OPTIONS'));
+		['of another host', OTHER],
+		['of another kind', 'https://n8n.example/webhook/mine'],
+		['that is none', 'somewhere'],
+		['without a host', new URL(OWN).pathname],
+	])('nobody is asked about an address %s', async (_name, url) => {
+		expect(await warned(url, { answer })).toEqual({ sent: [], log: [], messages: [] });
+	});
+
+	test('with a Callback Secret, one of another host is said to go without a signature', async () => {
+		const { messages, sent } = await warned(OTHER, { callbackSecret: 'a long enough secret' });
+		expect(messages).toEqual([
+			expect.stringMatching(
+				/^The Callback URL is not signed.* https:\/\/n8n\.example\. .*refuses.*set N8N_WEBHOOK_URL/,
+			),
+		]);
 		expect(sent).toEqual([]);
 	});
 
@@ -170,7 +207,7 @@ describe('a trigger of this n8n that is not published', () => {
 		['once, where the node was given one', [OWN, TEST, undefined], '.'],
 		['with how many tasks use it', [TEST, TEST, OWN], ', but 2 tasks use it.'],
 	])('nor can a Test URL be relied on, which is said %s', async (_name, urls, words) => {
-		expect((await warned(urls, 'trigger')).messages).toEqual([
+		expect((await warned(urls, { mode: 'trigger' })).messages).toEqual([
 			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${words} Use the Production URL of a published workflow.`,
 		]);
 	});

@@ -1,179 +1,148 @@
-import type { IDataObject } from 'n8n-workflow';
-import {
-	claim,
-	isDuplicate,
-	remember,
-	savedEvents,
-	type Memory,
-	type OnceEvent,
-} from '../../nodes/MediaGeneration/trigger/once';
-import { now } from '../../nodes/MediaGeneration/base/clock';
+/** One event starts one execution: in a process, over its restart, for all triggers of a workflow (docs/trigger.md, "Once"). */
+import { Workflow, type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
+import { Events } from '../../nodes/MediaGeneration/trigger/once';
+import type { CallRefusal } from '../../nodes/MediaGeneration/trigger/webhook';
 import { onMachine } from '../model/machine';
 import { WebhookResponse } from '../support/webhookResponse';
 
-/** Answered by n8n, whatever becomes of the sender's connection. */
-const answered = (statusCode = 200, response = new WebhookResponse()) =>
-	Object.assign(response, { statusCode, writableEnded: true });
-let count = 0;
-const memory = (saved: readonly string[] = [], patienceMs = 60_000): Memory => ({
-	owner: `workflow:node-${(count += 1)}`,
-	saved,
-	answerBy: now() + patienceMs,
-});
-/** Lets an event through in a process of its own, and saves it as the execution does which it starts. */
-async function remembered(staticData: IDataObject, event: OnceEvent, mine = memory()) {
-	const claimed = await claim(mine, event, answered());
-	if (claimed.kind === 'claimed') remember(mine.owner, claimed.key, staticData);
-	return claimed.kind;
-}
-/** Another process, which reads what n8n has saved. */
-const afterRestart = (staticData: IDataObject) =>
-	memory(savedEvents(JSON.parse(JSON.stringify(staticData)) as IDataObject));
-const got = async (mine: Memory, name: string, response = answered()) =>
-	(await claim(mine, { name }, response)).kind === 'claimed';
+type Context = ConstructorParameters<typeof Events>[0];
+type Response = ReturnType<IWebhookFunctions['getResponseObject']>;
 
-describe('an event', () => {
-	test('is let through once', async () => {
-		const mine = memory();
-		const through: boolean[] = [];
-		for (const event of ['t1 done', 't1 done', 't1 error', 't2 done'])
-			through.push(await got(mine, event));
-		expect(through).toEqual([true, false, true, true]);
-	});
-
-	test('is let through once for two calls at the same moment', async () => {
-		const mine = memory();
-		expect(await Promise.all([got(mine, 't'), got({ ...mine }, 't')])).toEqual([true, false]);
-	});
-
-	test('is known to another process from what the execution has saved', async () => {
-		const staticData = {};
-		await remembered(staticData, { name: 't1' });
-		expect(await isDuplicate(afterRestart(staticData), { name: 't1' })).toBe(true);
-		expect(await got(afterRestart(staticData), 't1')).toBe(false);
-		expect(await isDuplicate(afterRestart(staticData), { name: 't2' })).toBe(false);
-	});
-
-	test('of forty that overlap each is saved, though all began with the same static data, and what was saved before stays', async () => {
-		const before = {};
-		await remembered(before, { name: 'earlier' });
-		const mine = memory(savedEvents(before));
-		const each = Array.from({ length: 40 }, () => structuredClone(before) as IDataObject);
-		for (const [index, staticData] of each.entries())
-			await remembered(staticData, { name: `t${index}` }, mine);
-		// n8n writes each of them when its execution ends: whichever is the last, it has all events.
-		for (const staticData of each) {
-			const later = afterRestart(staticData);
-			const events = ['earlier', ...each.map((_, index) => `t${index}`)];
-			for (const name of events) expect(await isDuplicate(later, { name })).toBe(true);
-		}
-	});
-
-	test('is remembered within bounds: more in the process than in what n8n saves', async () => {
-		const mine = memory();
-		const staticData: IDataObject = {};
-		for (let index = 0; index < 5_500; index += 1)
-			await remembered(staticData, { name: `t${index}` }, mine);
-		expect(savedEvents(staticData)).toHaveLength(1_000);
-		expect(JSON.stringify(staticData).length).toBeLessThan(15_000);
-		expect(await got(mine, 't5499')).toBe(false);
-		expect(await got(mine, 't600')).toBe(false);
-		expect(await got(mine, 't1')).toBe(true);
-		const later = afterRestart(staticData);
-		expect(await isDuplicate(later, { name: 't4600' })).toBe(true);
-		expect(await isDuplicate(later, { name: 't4000' })).toBe(false);
-	});
-
-	test.each([{ seen: 'odd' }, { seen: [7, null] }, {}])('%j holds none', (staticData) => {
-		expect(savedEvents(staticData as IDataObject)).toEqual([]);
-	});
-});
-
-test('three events of a crowd are let through, over a restart too; what belongs to none always is', async () => {
-	const staticData: IDataObject = {};
-	const claims = ['a', 'b', 'c', 'd'].map((name) => ({ name, crowd: 't1' }));
-	const mine = memory();
-	const kinds: string[] = [];
-	for (const event of claims) kinds.push(await remembered(staticData, event, mine));
-	expect(kinds).toEqual(['claimed', 'claimed', 'claimed', 'crowded']);
-	const later = afterRestart(staticData);
-	expect((await claim(later, { name: 'e', crowd: 't1' }, answered())).kind).toBe('crowded');
-	expect((await claim(later, { name: 'a', crowd: 't1' }, answered())).kind).toBe('duplicate');
-	expect((await claim(later, { name: 'e', crowd: 't2' }, answered())).kind).toBe('claimed');
-	expect((await claim(later, { name: 'd' }, answered())).kind).toBe('claimed');
-	// The same event, whether or not somebody vouches for it.
-	expect((await claim(later, { name: 'a' }, answered())).kind).toBe('duplicate');
-});
-
-const T = { name: 't' };
-
-describe('while the call that has the event is not answered', () => {
-	async function held(patienceMs?: number) {
-		const mine = memory([], patienceMs);
+let workflows = 0;
+/** A workflow with its triggers: what n8n has saved, and how it handles a call. */
+function workflow() {
+	const id = `workflow ${(workflows += 1)}`;
+	let process = 0;
+	let saved = '{}';
+	/** A call has the static data that was saved when it came in. */
+	const call = (node = 'trigger') => {
+		const staticData = JSON.parse(saved) as IDataObject;
 		const response = new WebhookResponse();
-		await got(mine, 't', response);
-		return { mine, response };
+		const events = new Events({
+			getNode: () => ({ id: node }),
+			getWorkflow: () => ({ id: `${id} in process ${process}` }),
+			getWorkflowStaticData: (type: string) =>
+				(staticData[type] = (staticData[type] ?? {}) as IDataObject),
+		} as Context);
+		return {
+			response,
+			check: (event: string) => attempt(() => events.check(event)),
+			claim: (event: string) => attempt(() => events.claim(event, response as unknown as Response)),
+			/** Once the execution is stored. */
+			save: () => (saved = JSON.stringify(staticData)),
+			answer: (status = 200) => response.status(status).json({}),
+		};
+	};
+	return { call, restart: () => (process += 1) };
+}
+
+/** The status of the refusal, if there is one. */
+function attempt(act: () => void): number | undefined {
+	try {
+		act();
+		return undefined;
+	} catch (error) {
+		return (error as CallRefusal).status;
 	}
+}
 
-	test.each([
-		[60_000, 3_000],
-		[1_000, 1_000],
-	])(
-		'a copy that is to be answered in %d ms waits for %d ms, and is sent away',
-		async (leftMs, waitsMs) => {
-			await onMachine(async (machine) => {
-				const { mine } = await held(leftMs);
-				await expect(isDuplicate(mine, T)).rejects.toMatchObject({ status: 503 });
-				expect(machine.elapsed).toBe(waitsMs);
-			});
-		},
-	);
+test('an event is let through once, and not before its execution is stored is a copy told so', () => {
+	const { call } = workflow();
+	const first = call();
+	expect(first.claim('t1 done')).toBeUndefined();
+	expect([call().claim('t1 done'), call().check('t1 done')]).toEqual([503, 503]);
+	first.answer();
+	expect([call().claim('t1 done'), call().check('t1 done')]).toEqual([200, 200]);
+	expect(call().claim('t1 error')).toBeUndefined();
+	expect(call('another trigger').claim('t1 done')).toBeUndefined();
+});
 
-	test.each([
-		[200, [false, false, false]],
-		[500, [true, false, false]],
-	])(
-		'answered with %d: of three copies that wait one counts where it failed',
-		async (status, through) => {
-			await onMachine(async () => {
-				const { mine, response } = await held();
-				const copies = [1, 2, 3].map(async () => await got(mine, 't'));
-				answered(status, response).destroy();
-				expect((await Promise.all(copies)).sort((a, b) => Number(b) - Number(a))).toEqual(through);
-			});
-		},
-	);
+test.each([
+	[399, 200],
+	[400, undefined],
+])('after the answer %i a copy gets %p, though the sender hung up before it', (status, copy) => {
+	const { call } = workflow();
+	const first = call();
+	first.claim('t');
+	first.response.destroy();
+	expect(call().claim('t')).toBe(503);
+	first.answer(status);
+	expect(call().claim('t')).toBe(copy);
+});
 
-	test('a failed call whose connection stays open holds nobody up, and when it closes takes nothing from the call that has its event by then', async () => {
-		await onMachine(async (machine) => {
-			const { mine, response } = await held();
-			answered(500, response);
-			const next = new WebhookResponse();
-			expect(await got(mine, 't', next)).toBe(true);
-			response.destroy();
-			await machine.pause(1);
-			answered(200, next);
-			expect(await isDuplicate(mine, T)).toBe(true);
-			expect(machine.elapsed).toBe(1);
+test('a failed call takes nothing from the one that has its event by then', () => {
+	const { call } = workflow();
+	const [first, second] = [call(), call()];
+	first.claim('t');
+	first.response.status(500).writableEnded = true;
+	expect(second.claim('t')).toBeUndefined();
+	first.response.destroy();
+	expect(call().claim('t')).toBe(503);
+	second.answer();
+	expect(call().claim('t')).toBe(200);
+});
+
+test('after a restart all events are known whose executions were stored, whichever trigger they came to, and no other', async () => {
+	await onMachine(async (machine) => {
+		const { call, restart } = workflow();
+		const names = Array.from({ length: 12 }, (_, index) => `t${index}`);
+		const nodeOf = (name: string) => (names.indexOf(name) % 2 === 0 ? 'one' : 'two');
+		// All of them begin with the same static data.
+		const calls = names.map((name) => ({ name, ...call(nodeOf(name)) }));
+		const failing = call('one');
+		for (const { name, claim } of calls) claim(name);
+		failing.claim('not stored');
+		await machine.pause(1);
+		for (const { save, answer } of calls) {
+			save();
+			answer();
+		}
+		restart();
+		for (const name of names) expect(call(nodeOf(name)).check(name)).toBe(200);
+		expect(call('one').claim('not stored')).toBeUndefined();
+	});
+});
+
+test('it is written after n8n has begun the execution, as what was written before does not count as changed', async () => {
+	await onMachine(async (machine) => {
+		const stored = { global: {} };
+		const parameters = { nodes: [], connections: {}, active: true, staticData: stored };
+		const types = {} as ConstructorParameters<typeof Workflow>[0]['nodeTypes'];
+		const called = new Workflow({ ...parameters, nodeTypes: types });
+		const context = {
+			getNode: () => ({ id: 'trigger' }),
+			getWorkflow: () => ({ id: 'as n8n has it' }),
+			getWorkflowStaticData: (type: string) => called.getStaticData(type),
+		} as Context;
+		new Events(context).claim('t', new WebhookResponse() as unknown as Response);
+		// Older versions save at once.
+		expect(called.staticData.__dataChanged).toBe(true);
+		// n8n 2.41 makes another one for the execution.
+		new Workflow({ ...parameters, nodeTypes: types });
+		expect(called.staticData.__dataChanged).toBe(false);
+		await machine.pause(1);
+		expect(called.staticData.__dataChanged).toBe(true);
+		expect(JSON.parse(JSON.stringify(called.staticData))).toEqual({
+			global: { mediaGenerationEvents: [expect.stringMatching(/^[\w-]{11}$/)] },
 		});
 	});
+});
 
-	test('a sender that gives up settles nothing', async () => {
-		await onMachine(async () => {
-			const { mine, response } = await held();
-			response.destroy();
-			await expect(isDuplicate(mine, T)).rejects.toThrow('is being handled already');
-		});
-	});
-
-	test.each([
-		[399, true],
-		[400, false],
-	])('an answer %i counts that its sender no longer saw', async (status, duplicate) => {
-		const { mine, response } = await held();
-		response.destroy();
-		await Promise.resolve();
-		answered(status, response);
-		expect(await isDuplicate(mine, T)).toBe(duplicate);
+test('more is remembered in the process than n8n saves with each call', async () => {
+	await onMachine(async (machine) => {
+		const { call, restart } = workflow();
+		for (let index = 0; index < 5_500; index += 1) {
+			const each = call();
+			each.claim(`t${index}`);
+			each.answer();
+		}
+		expect(call().check('t600')).toBe(200);
+		expect(call().check('t1')).toBeUndefined();
+		const last = call();
+		last.claim('last');
+		await machine.pause(1);
+		expect(last.save().length).toBeLessThan(15_000);
+		restart();
+		expect([call().check('t4600'), call().check('t4000')]).toEqual([200, undefined]);
 	});
 });

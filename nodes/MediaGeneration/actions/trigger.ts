@@ -32,7 +32,6 @@ export const triggerFields: INodeProperties[] = [
 		],
 		default: ['done', 'error'],
 		required: true,
-		description: 'Whether finished tasks start the workflow, failed ones, or both',
 	},
 	toggle('Verify with Service', 'verifyWithService', {
 		default: true,

@@ -1,6 +1,6 @@
 /** Makes items that are ready to run from the credential and the drafts, and refuses what can be refused before anything is created. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
+import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { requestHash, type Ledger } from '../task/ledger';
 import { requestsFor } from '../actions/longText';
 import type { CreationRequest } from '../actions/operation';
@@ -73,19 +73,20 @@ export async function prepareItems(
 			suspending.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0),
 		);
 	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
-	await warnOfCallbackUrls(context, urls);
+	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
+	await warnOfCallbackUrls(context, urls, { here, ...client.credentials });
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
 	// One try is enough without Min Credits.
 	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
 	const balance =
 		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
 	const repeats = context.getNode().retryOnFail === true;
-	const ready = await inPieces(readyOf(planned, { ...preparing, waking, balance, repeats }));
+	const ready = await inPieces(readyOf(planned, { ...preparing, waking, balance, repeats, here }));
 	return { ready, waking, balance };
 }
 
-/** `repeats` says whether n8n may run the node again on the same items. */
-type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean };
+/** `repeats` says whether n8n may run the node again on the same items, `here` is the origin of this n8n. */
+type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean; here: string | undefined };
 
 /** Number of the item's first task among all that the execution sleeps on. */
 interface Among {
@@ -119,7 +120,7 @@ function sleepingTasksOf(each: Planned[number]): number {
 /** Includes what earlier tries have left. Throws an `invalid` failure where the item may not run. */
 function itemOf(
 	{ index, settings, work }: Draft,
-	{ client, ledger, balance, repeats, among, ...checked }: Checked & { among: Among },
+	{ client, ledger, balance, repeats, here, among, ...checked }: Checked & { among: Among },
 ): Item {
 	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
 	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
@@ -136,7 +137,8 @@ function itemOf(
 	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
 	const parts = requests.map((each, part) => {
 		const isCalled = isCalledBack(among.first + part, among.of);
-		const request = withCallback(each, settings, { client, waking: isCalled ? waking : undefined });
+		const called = { client, here, waking: isCalled ? waking : undefined };
+		const request = withCallback(each, settings, called);
 		const hash = requestHash(client.credentials.baseUrl, request);
 		const asked = { slot: { item: index, part }, request, hash };
 		return { kind: 'creates' as const, ...asked, earlier: ledger.earlier(asked) };
@@ -153,10 +155,11 @@ function itemOf(
 function withCallback(
 	request: CreationRequest,
 	{ waiting, callbackReference: reference }: ItemSettings,
-	{ client, waking }: { client: ServiceClient; waking: Waking | undefined },
+	{ client, waking, here }: Pick<Checked, 'client' | 'here'> & { waking: Waking | undefined },
 ): CreationRequest {
 	const url = waiting.kind === 'no' ? waiting.callbackUrl : undefined;
-	const own = url && prepareReceiveUrl(url, client.credentials, { reference, now: Date.now() });
+	const made = { reference, here, now: Date.now() };
+	const own = url && prepareReceiveUrl(url, client.credentials, made);
 	const receive_url = waking?.callable ? waking.resumeUrl : own;
 	return receive_url === undefined
 		? request

@@ -1,74 +1,74 @@
-/** Asks what the service itself says of a task that an anonymous caller names: by few requests, whatever is posted, and in time for the answer. */
-import type { PollRoute } from '../transport/account';
-import { BoundedMap } from '../base/boundedMap';
-import type { ServiceClient } from '../transport/client';
+/** Asks what the service itself says of a task that an anonymous caller names: by few requests, whatever is posted. */
+import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
-import { realClock } from '../n8n/clock';
 import { Limiter } from '../base/limiter';
+import { realClock } from '../n8n/clock';
+import type { Account, PollRoute } from '../transport/account';
+import type { ServiceClient } from '../transport/client';
 import { lookOnRoute, type Look } from '../transport/look';
 import { LOOK_POLICIES, untilClear } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
 
-/** Is the verdict, or the last look, which brought none. Copies of a call share it. */
+/** The verdict, or the last look if there is none. */
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
-const CALLBACK_LOOK_TIMEOUT_MS = 5_000;
+const REQUESTS_AT_ONCE = 10;
+const REQUEST_TIMEOUT_MS = 5_000;
 /** A task is unknown after this many 404s. */
 const CALLBACK_MISSES = 2;
-const CALLBACK_LOOKS_AT_ONCE = 10;
-/** Calls beyond this number are not even queued. */
-const CALLS_AT_ONCE = 500;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED_IDS = 1_000;
 const WORTH_ASKING_MS = 500;
+const CALLED_ACCOUNTS = 200;
 
-const TOO_MANY_CALLBACKS: Look & Confirmed = { kind: 'busy', detail: 'too many callbacks at once' };
-
-/** The callbacks of an account share this state. */
+/** The callbacks of one account. Those of another account wait for none of them. */
 class Callbacks {
-	readonly turns = new Limiter(CALLBACK_LOOKS_AT_ONCE);
-	/** Counts the calls that are not answered yet. */
-	calls = 0;
-	/** An ID counts as unknown until then (epoch ms), without another request. */
-	readonly unknown = new BoundedMap<string, number>(REMEMBERED_IDS);
-	/** Copies that arrive at the same moment share one. */
+	readonly turns = new Limiter(REQUESTS_AT_ONCE);
+	/** Copies share one answer. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
-	/** The keys are the types of tasks that were over, as the service names them. */
+	/** Epoch ms until which an ID counts as unknown, without another request. */
+	readonly unknown = new BoundedMap<string, number>(REMEMBERED_IDS);
+	/** By the type of a task that has ended, as the service names it. */
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
 }
 
+const called = new BoundedMap<Account, Callbacks>(CALLED_ACCOUNTS);
+const callbacksOf = (account: Account) => ensured(called, account, () => new Callbacks());
+
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-/** Unless a callback says that its task still runs, such a task is looked at again. */
-const mayBeOver = ({ task }: Posted) => task?.state !== 'running';
+interface Asking {
+	client: ServiceClient;
+	posted: Posted;
+	/** Epoch ms. */
+	deadline: number;
+}
 
 /** Sends one request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
-async function lookOnce(
-	client: ServiceClient,
-	{ taskId, task }: Posted,
-	{ deadline, misses }: { deadline: number; misses: number },
-): Promise<Look> {
-	const state = client.account.state(Callbacks);
-	const timeoutMs = Math.min(CALLBACK_LOOK_TIMEOUT_MS, deadline - now());
+async function lookOnce({ client, posted, deadline }: Asking, misses: number): Promise<Look> {
+	const { turns, routes } = callbacksOf(client.account);
+	const { taskId, task } = posted;
+	const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, deadline - now());
 	const patience = timeLimit(timeoutMs);
-	const turn = await state.turns.take(1, patience.signal).catch(() => undefined);
+	const turn = await turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
-	if (turn === undefined) return TOO_MANY_CALLBACKS;
-	const route = state.routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
+	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
+	const route = routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, route, timeoutMs, purpose: 'outsider' } as const;
 	const look = await lookOnRoute(client, at).finally(turn);
 	if (look.kind === 'task' && look.task.state !== 'running')
-		state.routes.set(typeKey(look.task.type), route);
+		routes.set(typeKey(look.task.type), route);
 	return look;
 }
 
-/** A callback can be faster than the service's own read of its task or its files. */
-async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
+/** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
+async function ask(asking: Asking): Promise<Confirmed> {
+	const { client, posted, deadline } = asking;
 	const { account } = client;
 	let misses = 0;
 	const look = async () => {
-		const seen = await lookOnce(client, posted, { deadline, misses });
+		const seen = await lookOnce(asking, misses);
 		if (seen.kind === 'missing') misses += 1;
 		return seen;
 	};
@@ -79,7 +79,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 		pausedUntil: () => Math.max(account.pausedUntil('look'), account.pausedUntil('outsider')),
 		isEnough: (task) =>
 			verdictOf(posted.taskId, task).kind !== 'running' ||
-			(task.state === 'running' && !mayBeOver(posted)),
+			(task.state === 'running' && posted.task?.state === 'running'),
 	});
 	if (said.kind === 'task') {
 		const verdict = verdictOf(posted.taskId, said.task);
@@ -93,39 +93,28 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	return said;
 }
 
-/** @param budgetMs for all looks together */
+/** @param deadline epoch ms */
 export async function confirm(
 	client: ServiceClient,
 	posted: Posted,
-	budgetMs: number,
+	deadline: number,
 ): Promise<Confirmed> {
-	const state = client.account.state(Callbacks);
-	if (state.calls >= CALLS_AT_ONCE) return TOO_MANY_CALLBACKS;
-	state.calls += 1;
-	try {
-		return await shared(client, posted, now() + budgetMs);
-	} finally {
-		state.calls -= 1;
-	}
-}
-
-async function shared(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
-	const { unknown, underWay } = client.account.state(Callbacks);
-	const { taskId } = posted;
+	const { unknown, underWay } = callbacksOf(client.account);
+	const { taskId, task } = posted;
 	if ((unknown.get(taskId) ?? 0) > now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
-	const key = `${mayBeOver(posted)}:${taskId}`;
-	const present = underWay.get(key);
-	if (present !== undefined) {
-		const confirmed = await present;
-		const isOpen =
-			confirmed.kind === 'running' && mayBeOver(posted) && deadline - now() >= WORTH_ASKING_MS;
-		// It gave up when an earlier callback ran out of time; this one still has some.
-		return isOpen ? await shared(client, posted, deadline) : confirmed;
-	}
-	const asking = ask(client, posted, deadline).finally(() => underWay.delete(key));
-	underWay.set(key, asking);
+	// One that says that its task still runs is content with less.
+	const runs = task?.state === 'running';
+	const shared = `${runs}:${taskId}`;
+	const joins = underWay.has(shared);
+	const asking = ensured(underWay, shared, async () => {
+		return await ask({ client, posted, deadline }).finally(() => underWay.delete(shared));
+	});
 	const confirmed = await asking;
 	if (confirmed.kind === 'missing') unknown.set(taskId, now() + UNKNOWN_FOR_MS);
-	return confirmed;
+	// An earlier callback ran out of time; this one still has some.
+	const mayAsk = joins && !runs && deadline - now() >= WORTH_ASKING_MS;
+	return confirmed.kind === 'running' && mayAsk
+		? await confirm(client, posted, deadline)
+		: confirmed;
 }

@@ -8,19 +8,16 @@ import { createClient } from '../transport/client';
 import type { JsonObject } from '../base/json';
 import { parseTask } from '../transport/task';
 import { verdictOf, withoutFiles } from '../transport/verdict';
-import { ownerOf, remember } from './once';
 
 interface Received {
 	task_id: string;
-	/** The service has sent it; without verification, it is what was posted. */
+	/** As the service sent it; without verification, as it was posted. */
 	task: JsonObject;
 	verified: boolean;
 	/** True if the URL was signed, so that it came from somebody who may use this credential. */
 	signed: boolean;
-	/** Saved so that the same event starts no other execution; undefined where nothing is remembered. */
-	event: string | undefined;
 	reference: string | undefined;
-	/** True if the signature, or the task's own receive URL as the service shows it, vouches for the reference. */
+	/** True if the signature, or the task's own receive URL as the service shows it, has this reference. */
 	reference_verified: boolean;
 }
 
@@ -29,13 +26,12 @@ const UNTRUSTED =
 
 /** Makes the item that starts the execution. Fields that this node writes itself are never taken from the task. */
 export function receivedItem(received: Received): INodeExecutionData {
-	const { task, event, reference, reference_verified, ...given } = received;
+	const { task, reference, reference_verified, ...given } = received;
 	const fields: JsonObject = { ...task };
 	for (const name of ['reference', 'reference_verified', 'download_error']) delete fields[name];
 	return {
 		json: {
 			...given,
-			...(event !== undefined && { event }),
 			task: fields,
 			...(reference !== undefined && { reference, reference_verified }),
 		},
@@ -52,12 +48,10 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 	});
 	const deliveries = context.getInputData().map(async (item, index) => {
 		const received = item.json as Partial<IDataObject & Received>;
-		const { task_id: taskId, task: posted, signed, event, ...extra } = received;
+		const { task_id: taskId, task: posted, signed, ...extra } = received;
 		const task = parseTask(posted);
 		// An item that is no callback, e.g. pinned data, passes through unchanged.
 		if (task === undefined || taskId === undefined) return [{ ...item }];
-		if (typeof event === 'string')
-			remember(ownerOf(context), event, context.getWorkflowStaticData('node'));
 		const verdict = verdictOf(taskId, task);
 		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
 		const isUntrusted = files.download && extra.verified !== true && signed !== true;

@@ -9,47 +9,30 @@ import type { Task } from '../transport/task';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
-import {
-	claim,
-	EVENTS_PER_CROWD,
-	isDuplicate,
-	ownerOf,
-	savedEvents,
-	type Memory,
-	type OnceEvent,
-} from './once';
-import { checkSignature, isShown } from './signature';
+import { Events } from './once';
+import { isShown, referenceIn, signatureProblem } from './signature';
 import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
 
 /** The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
-const ANSWER_WITHIN_MS = 14_000;
 const CONFIRM_WITHIN_MS = 12_000;
-const DUPLICATE = 'this task and status was received before';
-const CROWDED = `this task and status was received with ${EVENTS_PER_CROWD} other references before, and nothing vouches for this one`;
 
 /** Throws a CallRefusal for a URL without the signature that it should have. */
-async function checkedClient(context: IWebhookFunctions) {
-	const query = context.getQueryData() as Record<string, unknown>;
-	const { headers, originalUrl } = context.getRequestObject();
+async function checkedCall(context: IWebhookFunctions) {
 	// The host is a placeholder, as n8n does not know its outside address.
-	const url = new URL(originalUrl, 'http://localhost');
-	const claimedHosts = [headers.host, headers['x-forwarded-host']]
-		.flatMap((value) => value ?? [])
-		.map((value) => value.split(',')[0]?.trim() ?? '');
-	const ownUrl = context.getNodeWebhookUrl('default');
-	const arrival = { path: url.pathname, ownUrl, claimedHosts, at: Date.now() };
-	const check = ({ callbackSecret }: Credentials) => checkSignature(callbackSecret, arrival, query);
-	const client = await recentClient(context, (credentials) => check(credentials).ok);
-	const checked = check(client.credentials);
-	if (!checked.ok) throw new CallRefusal(401, checked.reason);
-	if (checked.signed) cleanerOf(context).hasUrl(url.href);
-	return { client, path: url.pathname, ...checked };
+	const url = new URL(context.getRequestObject().originalUrl, 'http://localhost');
+	const problemWith = ({ callbackSecret }: Credentials) =>
+		callbackSecret === '' ? undefined : signatureProblem(url, callbackSecret, Date.now());
+	const client = await recentClient(context, (read) => problemWith(read) === undefined);
+	const problem = problemWith(client.credentials);
+	if (problem !== undefined) throw new CallRefusal(401, problem);
+	const signed = client.credentials.callbackSecret !== '';
+	if (signed) cleanerOf(context).hasUrl(url.href);
+	return { client, url, signed };
 }
 
 /** Throws a CallRefusal where the service says nothing of the task. */
-async function confirmed(client: ServiceClient, posted: Posted, answerBy: number) {
-	const budgetMs = Math.min(CONFIRM_WITHIN_MS, answerBy - now());
-	const said = await confirm(client, posted, budgetMs);
+async function confirmed(client: ServiceClient, posted: Posted, deadline: number) {
+	const said = await confirm(client, posted, deadline);
 	if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
 	if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
 	throw new CallRefusal(503, 'the service could not be asked about this task, try again');
@@ -74,53 +57,42 @@ function spelled(taskId: string, { id }: Task): string {
 }
 
 async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
-	const answerBy = now() + ANSWER_WITHIN_MS;
+	const deadline = now() + CONFIRM_WITHIN_MS;
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
-	const { client, path, signed, reference } = await checkedClient(context);
+	const { client, url, signed } = await checkedCall(context);
+	const reference = referenceIn(url);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
-	// A forged reference can't take the place of the true one, nor `done` without files that of `done` with them.
-	const eventOf = (id: string, { status }: Task, withFiles: boolean) =>
-		JSON.stringify([id, status, reference ?? '', withFiles]);
+	// `done` without files can't take the place of `done` with them, nor a reference that nothing verifies that of a verified one.
+	const eventOf = (id: string, status: string, { withFiles = true, verified = true } = {}) =>
+		JSON.stringify([id, status, withFiles, verified ? (reference ?? '') : null]);
 	// Listening in the editor takes one event, and a tester sends the same task again.
 	const remembers = settings.deduplicate && context.getMode() !== 'manual';
-	const memory: Memory = { owner: ownerOf(context), answerBy };
-	if (remembers) memory.saved = savedEvents(context.getWorkflowStaticData('node'));
+	const events = remembers ? new Events(context) : undefined;
 	// A duplicate costs no request: a task that is over no longer changes.
-	if (remembers && posted.task) {
-		const name = eventOf(taskId, posted.task, true);
-		if (await isDuplicate(memory, { name })) throw new CallRefusal(200, DUPLICATE);
-	}
-	const verdict = settings.verify ? await confirmed(client, posted, answerBy) : believed(posted);
+	if (posted.task) events?.check(eventOf(taskId, posted.task.status));
+	const verdict = settings.verify ? await confirmed(client, posted, deadline) : believed(posted);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) throw new CallRefusal(200, ignored);
-	const vouched =
-		reference === undefined || signed || (settings.verify && isShown(reference, path, task.raw));
-	let event: string | undefined;
-	if (remembers) {
-		// A running task does not come here, except one that is done without a file.
-		const withFiles = verdict.kind !== 'running';
-		const id = task.id ?? taskId;
-		const crowd = vouched ? undefined : JSON.stringify([id, task.status, withFiles]);
-		const named: OnceEvent = { name: eventOf(id, task, withFiles), crowd };
-		const claimed = await claim(memory, named, context.getResponseObject());
-		if (claimed.kind !== 'claimed')
-			throw new CallRefusal(200, claimed.kind === 'crowded' ? CROWDED : DUPLICATE);
-		event = claimed.key;
-	}
+	const verified = reference === undefined || signed || (settings.verify && isShown(url, task.raw));
 	const item = receivedItem({
 		task_id: spelled(taskId, task),
 		// Other calls that name the same task share this object.
 		task: structuredClone(task.raw),
 		verified: settings.verify,
 		signed,
-		event,
 		reference,
-		reference_verified: vouched,
+		reference_verified: verified,
 	});
-	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
 	const workflowData = [await cleanItems(context, [item])];
+	// A running task does not come here, except one that is done without a file.
+	const event = eventOf(task.id ?? taskId, task.status, {
+		withFiles: verdict.kind !== 'running',
+		verified,
+	});
+	events?.claim(event, context.getResponseObject());
+	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
 	return { webhookResponse: { received: true }, workflowData };
 }
 

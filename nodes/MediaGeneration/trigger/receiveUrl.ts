@@ -1,6 +1,8 @@
 /** Makes the callback URLs that the action node hands to the service. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../files/hint';
+import { logOf } from '../n8n/clean';
+import { BoundedMap } from '../base/boundedMap';
 import { isPrivateHost } from '../transport/baseUrl';
 import { publishedMethods } from '../transport/client';
 import type { Credentials } from '../transport/credentials';
@@ -21,11 +23,24 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	return undefined;
 }
 
-/** Makes the `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. @param now epoch ms */
+/** Where this n8n is called, as it says itself. */
+export function ownOrigin(context: IExecuteFunctions): string | undefined {
+	return urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0))?.origin;
+}
+
+interface ReceiveUrlOptions {
+	reference: string | undefined;
+	/** The origin of this n8n: only its own URLs are signed. */
+	here: string | undefined;
+	/** Epoch ms. */
+	now: number;
+}
+
+/** Makes the `receive_url` of a request. Throws an `invalid` failure for a URL that can't work. */
 export function prepareReceiveUrl(
 	value: string,
 	{ baseUrl, callbackSecret }: Credentials,
-	{ reference = '', now }: { reference: string | undefined; now: number },
+	{ reference = '', here, now }: ReceiveUrlOptions,
 ): string {
 	const problem = callbackUrlProblem(value.trim(), baseUrl);
 	if (problem !== undefined)
@@ -40,35 +55,62 @@ export function prepareReceiveUrl(
 		);
 	const url = new URL(value.trim());
 	if (reference !== '') url.searchParams.set('reference', reference);
-	if (callbackSecret !== '') sign(url, callbackSecret, now);
+	if (callbackSecret !== '' && url.origin === here) sign(url, callbackSecret, now);
 	return url.href;
 }
 
 /** Matches the path of a Media Generation Trigger, or of a node with the same kind of webhook. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
+const CHECKED_URLS = 1_000;
 
-/** Warns in the editor of n8n's test URLs, which work once, and of a trigger of this n8n whose Production URL nobody listens to. */
+/** The URLs that this process has checked outside of the editor. */
+const checked = new BoundedMap<string, true>(CHECKED_URLS);
+
+interface Surroundings {
+	/** The origin of this n8n. */
+	here: string | undefined;
+	callbackSecret: string;
+}
+
+/** Says why no callback arrives at the address of a trigger; undefined where nothing is known. */
+async function triggerProblem(
+	context: IExecuteFunctions,
+	url: URL,
+	{ here, callbackSecret }: Surroundings,
+): Promise<string | undefined> {
+	if (url.origin !== here)
+		return callbackSecret !== ''
+			? `The Callback URL is not signed, as it does not begin with the address of this n8n, ${here}. A trigger with a Callback Secret refuses its callbacks. If it leads to this n8n, set N8N_WEBHOOK_URL to its address.`
+			: undefined;
+	const methods = await publishedMethods(context, url.href);
+	return methods === undefined || methods.includes('POST')
+		? undefined
+		: 'No published workflow listens at the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of tasks created before.';
+}
+
+/** Warns of n8n's test URLs, which work once, and of a trigger that gets no callback: in the editor, else once for each URL in the log. */
 export async function warnOfCallbackUrls(
 	context: IExecuteFunctions,
 	callbackUrls: ReadonlyArray<string | undefined>,
+	surroundings: Surroundings,
 ): Promise<void> {
 	const warn = (message: string) => showHint(context, 'warning', message);
-	const isTestUrl = (url?: string) => urlOf(url)?.pathname.includes('/webhook-test/');
-	const count = callbackUrls.filter(isTestUrl).length;
+	const urls = callbackUrls.flatMap((given) => urlOf(given) ?? []);
+	const count = urls.filter(({ pathname }) => pathname.includes('/webhook-test/')).length;
 	const butSeveral = count === 1 ? '' : `, but ${count} tasks use it`;
 	if (count > 0)
 		warn(
 			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${butSeveral}. Use the Production URL of a published workflow.`,
 		);
-	if (context.getMode() !== 'manual') return;
-	const here = urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0))?.origin;
-	const url = callbackUrls.find(
-		(given = '') =>
-			PRODUCTION_PATH.test(given.replace(/[?#].*/s, '')) && urlOf(given)?.origin === here,
+	const inEditor = context.getMode() === 'manual';
+	const placeOf = ({ origin, pathname }: URL) => origin + pathname;
+	const url = urls.find(
+		(each) => PRODUCTION_PATH.test(each.pathname) && (inEditor || !checked.has(placeOf(each))),
 	);
-	const methods = url === undefined ? undefined : await publishedMethods(context, url);
-	if (methods === undefined || methods.includes('POST')) return;
-	warn(
-		'No published workflow listens at the Callback URL: n8n answers callbacks with an error, and nothing starts. Publish the workflow of that trigger. "Task: Wait" gets the results of tasks created before.',
-	);
+	if (url === undefined) return;
+	if (!inEditor) checked.set(placeOf(url), true);
+	const problem = await triggerProblem(context, url, surroundings);
+	if (problem === undefined) return;
+	if (inEditor) warn(problem);
+	else logOf(context).warn(`Media Generation: ${problem} (${placeOf(url)})`);
 }

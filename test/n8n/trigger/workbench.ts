@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { Output } from '../../engine/files';
 import type { Steering } from '../../service';
@@ -48,12 +49,15 @@ export class Workbench {
 		});
 	}
 
-	/** @param path a name of its own for every receiver: it is the webhook's id */
+	/**
+	 * @param path a name of its own for every receiver: it is the webhook's id
+	 * @param options.twice with a second trigger, whose webhook's id ends with "-2"
+	 */
 	async receiver(
 		path: string,
 		credential: SavedCredential,
 		parameters: Record<string, unknown> = {},
-		{ publish = true } = {},
+		{ publish = true, twice = false } = {},
 	): Promise<Receiver> {
 		const { rest, n8n } = this.context;
 		const definition = testWorkflow('trigger-receive', {
@@ -63,6 +67,9 @@ export class Workbench {
 		for (const node of definition.nodes) {
 			if (!node.credentials) continue;
 			node.parameters = { ...node.parameters, ...parameters };
+			if (!twice) continue;
+			const second = { name: 'Second', id: randomUUID(), webhookId: `${path}-2` };
+			definition.nodes = [...definition.nodes, { ...node, ...second }];
 		}
 		const workflow = await rest.createWorkflow(definition);
 		const url = `${n8n.baseUrl}/webhook/${path}/callback`;
