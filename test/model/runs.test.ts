@@ -105,7 +105,6 @@ describe('not waiting', () => {
 		const not = await runNode({ parameters: { ...sound, ...notWaiting, callbackUrl, options } });
 		const { searchParams } = new URL(not.bodies[0]?.receive_url as string);
 		expect(searchParams.get('reference')).toBe('order 7');
-		expect(Number(searchParams.get('expires')) * 1000).toBeGreaterThan(1_900_000_000_000);
 	});
 });
 
