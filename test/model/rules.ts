@@ -363,29 +363,17 @@ function partsVanish({ n8n, service, history }: World): string[] {
 	});
 }
 
-/** Answers that name a task and no cost. */
-const COSTLESS = [
-	'ID under data',
-	'ID is a number',
-	'key echoed',
-	'refusal inside 200 with a task',
-];
-
-/** Max Credits holds within each execution, whatever becomes of the answers to creations. */
+/** Stop After Credits holds within each execution, whatever becomes of the answers to creations. */
 function overMaximum({ n8n, service, history }: World): string[] {
 	const { maximumCredits } = history.node;
-	// Of a cost that neither an answer nor a look names the node warns.
-	const isNamed =
-		history.tasks.every(({ cost }) => cost >= 0) &&
-		!history.creations.some(({ kind }) => COSTLESS.includes(kind));
-	if (maximumCredits < 0 || !isNamed || isForgetful(history)) return [];
+	if (maximumCredits < 0 || isForgetful(history)) return [];
 	return n8n.executions.flatMap(({ id }) => {
 		const mine = service.sent.filter(({ executionId }) => executionId === id);
 		const before = mine[0]?.spentBefore ?? 0;
 		return mine.flatMap(({ slot, spentBefore }) =>
 			spentBefore - before < maximumCredits
 				? []
-				: [`MAX CREDITS: ${slot} was sent after ${spentBefore - before} were spent`],
+				: [`CREDITS: ${slot} was sent after ${spentBefore - before} were spent`],
 		);
 	});
 }

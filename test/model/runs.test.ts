@@ -510,18 +510,8 @@ describe('Min Credits', () => {
 	});
 });
 
-describe('Max Credits', () => {
+describe('Stop After Credits', () => {
 	const limited = (maximumCredits: number) => ({ ...sound, options: { maximumCredits } });
-
-	test("what n8n's Retry takes up counts", async () => {
-		const { error, sent } = await runNode({
-			parameters: [limited(15), sound, sound],
-			creations: [good, refused],
-			retries: [{ changed: false }],
-		});
-		expect(error?.message).toMatch(/the tasks of this node cost 20 credits/);
-		expect(sent).toHaveLength(3);
-	});
 
 	test('that of the first item counts, also where another field of it is wrong', async () => {
 		const wrong = { ...limited(15), text: '' };
@@ -552,25 +542,25 @@ describe('Max Credits', () => {
 		['no balance', () => ({ body: { plan: 'x' } })],
 		['nothing', async () => await new Promise<never>(() => undefined)],
 	])(
-		'where the question for the balance has %s for an answer, the run goes on without',
+		'where the question for the balance has %s for an answer, nothing is created',
 		async (_, balance) => {
-			const { hints, sent, requests, error, execution } = await runNode({
-				parameters: { ...sound, ...notWaiting, options: { maximumCredits: 15 } },
-				tasks: [taskWith({ cost: -1 })],
-				answer: ({ method, url }) =>
-					url.endsWith('/v1/credits')
-						? balance()
-						: method === 'POST'
-							? { body: { task_id: 't', ec_remain_credits: 88 } }
-							: { body: { id: 't', status: 'doing' } },
+			const { json, sent } = await runNode({
+				parameters: [limited(15), sound],
+				node: goOn,
+				answer: ({ url }) => (url.endsWith('/v1/credits') ? balance() : undefined),
 			});
-			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ outcome: 'invalid' }, { outcome: 'invalid' }]);
+			expect(json[0]?.error).toMatch(/^"Stop After Credits" needs the balance/);
 			expect(sent).toEqual([]);
-			expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
-			expect(hints[0]).toBe('1 task created; its cost is not known');
-			expect(execution.found).toEqual({ media_task_ids: 't', media_outcome: 'done' });
 		},
 	);
+
+	test('a run that went beyond it says so', async () => {
+		const { hints } = await runNode({ parameters: limited(5) });
+		expect(hints).toContain(
+			'10 credits: more than Stop After Credits (5). The price of a task is known only after its creation',
+		);
+	});
 });
 
 describe('the credential', () => {

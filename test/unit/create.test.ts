@@ -198,6 +198,13 @@ describe('a full account is waited for apart from the Timeout', () => {
 		expect(await clock.run(create(isTool))).toMatchObject(expected);
 	});
 
+	test('which all say that gave up, also who never asked', async () => {
+		const { clock, create } = setUp(() => FULL, 5_000);
+		const ends = await clock.run(Promise.all([create(true), create(true), create(true)]));
+		for (const end of ends)
+			expect(end).toMatchObject(saying(/active_task_limit.*full for 5 s$|429.*full for 5 s$/));
+	});
+
 	test('and what it is busy with afterwards has the whole Timeout', async () => {
 		const busy = answer(503, { code: 'server_busy' });
 		const { clock, start, create } = setUp(

@@ -1,67 +1,41 @@
-/** What the tasks of a run cost, by whichever word of the service, and when the next one may be created. */
-import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
-import type { NodeRun } from '../../nodes/MediaGeneration/task/ledger';
+/** What the tasks of a run cost according to the service, and when "Stop After Credits" ends their creation. */
+import { Spending, type SpendingDeps } from '../../nodes/MediaGeneration/task/spending';
 import type { Submitted } from '../../nodes/MediaGeneration/task/create';
-import {
-	Spending,
-	type SpendingDeps,
-	type EndTurn,
-} from '../../nodes/MediaGeneration/task/spending';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import { costIn, parseTask } from '../../nodes/MediaGeneration/transport/task';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, scriptedClient } from '../support/replies';
-import { VirtualClock } from '../support/virtualClock';
 
-beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0.5));
-afterEach(() => jest.restoreAllMocks());
-
-const RUN: NodeRun = { executionId: '7', runIndex: 0 };
-const KIND = 'sound';
-type Look = (id: string) => Reply;
-const MISSING: Look = () => answer(404);
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
-const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
 const UNCLEAR: Submitted = { kind: 'unclear', failure: FAILURE, sentAt: 0 };
+const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
+const created = (taskId: string, said: object = {}): Submitted => ({
+	kind: 'created',
+	created: { taskId, createdAt: 0, answer: { task_id: taskId, ...said } },
+});
 
-const seen =
-	(fields: object): Look =>
-	(id) =>
-		answer(200, { id, status: 'doing', ...fields });
-const saved = (store: object) => JSON.parse(JSON.stringify(store)) as LedgerStore;
-const balanceOf = (value: number) => ({ ok: true as const, value });
-
-/** A run whose looks at tasks find what the test says, in this order, the last one repeating; and what the account has left. */
+/** A run of an account whose balance the service shows as listed, the last one repeating. */
 function setting(
-	looks: Look[] = [MISSING],
-	{ credits = () => answer(400), ...deps }: Partial<SpendingDeps> & { credits?: () => Reply } = {},
+	balances: Array<number | Reply> = [100],
+	given: Partial<Omit<SpendingDeps, 'client'>> = {},
 ) {
-	const clock = new VirtualClock();
-	const { now, sleep } = clock;
-	const asked: number[] = [];
-	const start = now();
-	const client = scriptedClient(({ path }) => {
-		if (path === '/v1/credits') return credits();
-		if (path.startsWith('/v1e/')) return MISSING('');
-		asked.push(now() - start);
-		const look = looks[asked.length - 1] ?? looks.at(-1) ?? MISSING;
-		return look(path.slice('/v1/task/'.length));
-	}, now);
-	const plain = { store: {}, run: RUN, maximum: 25, balance: undefined, signal: undefined };
-	const spending = new Spending({ client, now, sleep, ...plain, ...deps });
-	const take = async (): Promise<{ end?: EndTurn; refusal?: Failure }> => {
-		const taken = await clock.run(spending.turn());
-		return typeof taken === 'function' ? { end: taken } : { refusal: taken };
+	const client = scriptedClient((_, count) => {
+		const balance = balances[count - 1] ?? balances.at(-1);
+		return typeof balance === 'object' ? balance : answer(200, { credits: balance });
+	});
+	const plain = { store: {}, run: { executionId: '7' }, maximum: 25, signal: undefined };
+	const spending = new Spending({ client, ...plain, ...given });
+	/** What became of each creation: how many went out before the first was refused, or why it was. */
+	const create = async (...ends: Submitted[]) => {
+		for (const [index, end] of ends.entries()) {
+			const endTurn = await spending.turn();
+			const refusal = await spending.refusal();
+			if (refusal === undefined) spending.sent(end);
+			endTurn();
+			if (refusal !== undefined) return { sent: index, ...refusal };
+		}
+		return { sent: ends.length };
 	};
-	const turn = async () => (await take()).refusal;
-	/** Creates a task whose answer says this, unless it is refused. */
-	const create = async (taskId: string, said: object = {}) => {
-		const { refusal, end } = await take();
-		const created = { taskId, createdAt: now(), answer: { task_id: taskId, ...said } };
-		end?.({ kind: 'created', created }, KIND);
-		return refusal;
-	};
-	return { clock, client, spending, asked, take, turn, create };
+	return { client, spending, create };
 }
 
 test.each<[object, number | undefined]>([
@@ -79,206 +53,147 @@ test.each<[object, number | undefined]>([
 	expect(costIn(body as Record<string, unknown>)).toBe(cost);
 });
 
-test('a turn lasts until the cost is known; the next one is refused once they reach the limit', async () => {
-	const { spending, take, create, asked } = setting([MISSING, MISSING, seen({ credit_cost: 20 })]);
-	await create('a');
-	const { end } = await take();
-	expect(asked).toEqual([0, 500, 1_500]);
-	end?.(REJECTED, KIND);
-	expect(await create('b', { credit_cost: 5 })).toBeUndefined();
-	expect(await create('c')).toMatchObject({
-		outcome: 'invalid',
-		message:
-			'Max Credits is reached: in this execution, the tasks of this node cost 25 credits, and the option allows 25',
-		description:
-			'No task was created for this item. Raise the option Max Credits, or run the items that are left again.',
+describe('the falls of the balance', () => {
+	test.each<[string, Array<number | Reply>, Submitted[], number]>([
+		[
+			'are those that answers show',
+			[100],
+			[
+				created('a', { ec_remain_credits: 80 }),
+				created('b', { ec_remain_credits: '75' }),
+				created('c'),
+			],
+			2,
+		],
+		[
+			'are read where an answer shows none',
+			[100, 80, 75],
+			[created('a'), created('b'), created('c')],
+			2,
+		],
+		['count what a lost answer cost', [100, 74], [UNCLEAR, created('b')], 1],
+		['count whoever spent them', [100, 70], [REJECTED, created('b')], 1],
+		[
+			'are not undone by a refund or a top-up',
+			[100, 80, 500, 495],
+			[created('a'), created('b'), created('c'), created('d')],
+			3,
+		],
+		[
+			'have no tiny errors',
+			[1, 0.9, 0.7],
+			[created('a'), created('b'), created('c'), created('d')],
+			4,
+		],
+	])('%s', async (_, balances, ends, sent) => {
+		const { create } = setting(balances);
+		expect(await create(...ends)).toMatchObject({ sent });
 	});
-	expect(spending.spent).toEqual({ tasks: 2, credits: 25, unnamed: 0 });
+
+	test('end the creation of tasks, with words for it, and nothing is asked any more', async () => {
+		const { client, create } = setting([100, 75]);
+		expect(await create(created('a'), created('b'))).toEqual({
+			sent: 1,
+			outcome: 'invalid',
+			message:
+				'"Stop After Credits" is reached: the balance of the account has fallen by 25 credits since this node began, and the option allows 25',
+			description:
+				'No task was created for this item. Raise the option, or run the items that are left again.',
+		});
+		expect(await create(created('c'))).toMatchObject({ sent: 0 });
+		expect(client.requests).toHaveLength(2);
+	});
+
+	test('of an account that can not be read create nothing, and are not asked for again by each item', async () => {
+		const { client, create } = setting([answer(400, { error: 'no' })]);
+		expect(await create(created('a'))).toEqual({
+			sent: 0,
+			outcome: 'invalid',
+			message:
+				'"Stop After Credits" needs the balance of the account: /v1/credits could not be read: HTTP 400: no',
+			description:
+				'No task was created for this item. Run the items that are left again later, or remove the option.',
+		});
+		expect(await create(created('b'))).toMatchObject({ sent: 0 });
+		expect(client.requests).toHaveLength(1);
+	});
+
+	test.each([
+		['tries, rounds of a loop and calls of a tool', '7', 0],
+		['but not other executions', '8', 1],
+	])('add up over %s', async (_, executionId, sent) => {
+		const store: Record<string, unknown> = {};
+		// The last one is seen by the next run only.
+		await setting([100], { store }).create(created('a'));
+		const saved = JSON.parse(JSON.stringify(store)) as typeof store;
+		const later = setting([70], { store: saved, run: { executionId } });
+		expect(await later.create(created('b'))).toMatchObject({ sent });
+	});
 });
 
-test('a service that describes a task without a cost is not asked for that of the next one', async () => {
-	const { spending, create, asked, clock } = setting([seen({ progress: 0 })]);
-	await create('a');
-	await create('b');
-	await clock.run(spending.settled());
-	expect(asked).toEqual([0]);
-	expect(spending.spent).toEqual({ tasks: 2, credits: 0, unnamed: 2 });
+test('creations of all calls that share the node go one after another', async () => {
+	const store = {};
+	const [one, other] = [setting([100], { store }), setting([70], { store })];
+	const endTurn = await one.spending.turn();
+	const second = other.create(created('b'));
+	expect(await one.spending.refusal()).toBeUndefined();
+	one.spending.sent(created('a'));
+	await Promise.resolve();
+	expect(other.client.requests).toEqual([]);
+	endTurn();
+	expect(await second).toMatchObject({ sent: 0 });
 });
 
-test.each<[string, Look, number[]]>([
-	['after a while', MISSING, [0, 500, 1_500, 3_500]],
-	[
-		'so at a refusal: one can come from throttling',
-		() => answer(401, { error: 'no' }),
-		[0, 500, 1_500, 3_500],
-	],
-])('looks end %s', async (_, look, times) => {
-	const { spending, create, asked, clock } = setting([look]);
-	await create('a');
-	await clock.run(spending.settled());
-	expect(asked).toEqual(times);
+test('without the option nobody waits or asks', async () => {
+	const { client, spending, create } = setting([], { maximum: undefined });
+	await spending.turn();
+	expect(await create(created('a'), UNCLEAR, created('b'))).toEqual({ sent: 3 });
+	expect(client.requests).toEqual([]);
 });
 
-/** What the answers name as the rest, and what each task then counts as. */
-test.each<[string, number | undefined, unknown[], Array<number | null>]>([
-	['what it fell by', 100, [90, '70'], [10, 20]],
-	['nothing where it was not known before', undefined, [90, 85], [null, 5]],
-	['nothing where it rose, as after a refund', 100, [120, 115], [null, 5]],
-	['nothing where tasks are paid for later', 100, [100, 95], [null, 5]],
-	['nothing across an answer without it', 100, [undefined, 80, 75], [null, null, 5]],
-])('where only the balance shows the cost: %s', async (_, before, remains, costs) => {
-	const store: Record<string, unknown> = {};
-	const balance = before === undefined ? undefined : balanceOf(before);
-	const { spending, create, clock } = setting([MISSING], { balance, store, maximum: 1_000 });
-	for (const [index, remain] of remains.entries())
-		await create(`t${index}`, { ec_remain_credits: remain });
-	await clock.run(spending.settled());
-	expect((store.taskCosts as { costs: object }).costs).toEqual(
-		Object.fromEntries(costs.map((credits, index) => [`t${index}`, { run: '0', credits }])),
-	);
-});
-
-test('without a limit the balance shows no cost, as creations at the same time change it too', async () => {
-	const { spending, create } = setting([], { balance: balanceOf(100), maximum: undefined });
-	await create('a', { ec_remain_credits: 80 });
-	await spending.settled();
-	expect(spending.spent).toEqual({ tasks: 1, credits: 0, unnamed: 1 });
-});
-
-test('what the service says later goes before what it said first, for tasks of the run only', async () => {
+test('what a task says later goes before what its creation said, for tasks of the run only', async () => {
 	const { spending, create } = setting();
 	const said = (fields: object) => parseTask({ id: 'a', status: 'doing', ...fields });
-	await create('a', { estimated_credits: 30 });
+	await create(created('a', { estimated_credits: 30 }));
+	spending.note({ taskId: 'b', createdAt: 0, answer: {} });
 	spending.seen('a', said({ credit_cost: 12 }));
+	spending.seen('b', said({ credit_cost: 3 }));
 	spending.seen('elsewhere', said({ credit_cost: 500 }));
 	spending.seen('a', said({ credit_cost: null }));
 	spending.seen('a', undefined);
-	expect(spending.spent).toEqual({ tasks: 1, credits: 12, unnamed: 0 });
-	expect(await create('b', { credit_cost: 20 })).toBeUndefined();
-});
-
-describe('what counts', () => {
-	const call = (id: string) => ({ id, agent: 'Agent:0' });
-	test.each<[string, Partial<NodeRun>, Partial<NodeRun>, boolean, number]>([
-		['earlier tries of the run, also after n8n saved it', {}, {}, true, 1],
-		['another run of the node, as in a loop', {}, { runIndex: 1 }, true, 0],
-		['not another execution', {}, { executionId: '8' }, false, 0],
-		['as a tool all calls', { call: call('a') }, { runIndex: 5, call: call('b') }, true, 0],
-	])('%s', async (_, first, later, counts, tasks) => {
-		const store = {};
-		const limit = { maximum: 10 };
-		await setting([], { store, run: { ...RUN, ...first } }).create('a', { credit_cost: 10 });
-		const run = { ...RUN, ...later };
-		const { spending, turn } = setting([], { store: saved(store), run, ...limit });
-		// The hint is about its own run.
-		expect(spending.spent).toEqual({ tasks, credits: 10 * tasks, unnamed: 0 });
-		expect((await turn())?.outcome).toBe(counts ? 'invalid' : undefined);
-	});
-
-	test.each<[unknown, RegExp | undefined]>([
-		[undefined, undefined],
-		[{ format: 0, execution: '6' }, undefined],
-		[{ format: 0, execution: '7', costs: {} }, /can no longer be enforced/],
-		['x', /can no longer be enforced/],
-	])('what can not be read may be any sum: %j', async (taskCosts, message) => {
-		const { turn } = setting([], { store: taskCosts === undefined ? {} : { taskCosts } });
-		expect((await turn())?.message ?? '').toMatch(message ?? /^$/);
-	});
-
-	test('a task that is taken up does, once, before the first turn', async () => {
-		const { spending, turn, asked } = setting([seen({ credit_cost: 25 })]);
-		const created = { taskId: 'old', createdAt: 0, answer: { ec_remain_credits: 5 } };
-		spending.adopt(created, KIND);
-		spending.adopt(created, KIND);
-		expect(await turn()).toBeDefined();
-		expect(asked).toHaveLength(1);
-		expect(spending.spent).toEqual({ tasks: 1, credits: 25, unnamed: 0 });
-	});
+	expect(spending.spent).toEqual({ tasks: 2, credits: 15, unnamed: 0 });
 });
 
 const by = 'according to the service';
-const uncounted = 'Max Credits could not count';
-const noCost = 'as the service named no cost for';
-const least = `2 tasks created, at least 7 credits ${by}; not known for 1 of them`;
 test.each<[Array<number | null>, number | undefined, string[]]>([
 	[[], 50, []],
 	[[0], undefined, [`1 task created, 0 credits ${by}`]],
-	[[0.1, 0.2], 50, [`2 tasks created, 0.3 credits ${by}`]],
-	[[null], undefined, ['1 task created; its cost is not known']],
-	[[7, null], undefined, [least]],
-	[[7, null], 50, [least, `${uncounted} 1 task, ${noCost} it`]],
+	[[0.1, 0.2], 0.3, [`2 tasks created, 0.3 credits ${by}`]],
+	[[null], undefined, ['1 task created; its cost is not known yet']],
+	[[null, null], 50, ['2 tasks created; their cost is not known yet']],
 	[
-		[null, null],
-		50,
-		['2 tasks created; their cost is not known', `${uncounted} 2 tasks, ${noCost} them`],
+		[7, null],
+		undefined,
+		[`2 tasks created, at least 7 credits ${by}; not known yet for 1 of them`],
 	],
-])('the hints of costs %j with a limit of %j', (costs, maximum, expected) => {
-	const kept = { ...costs.map((credits) => ({ run: '0', credits })) };
-	const store = { taskCosts: { format: 1, execution: '7', costs: kept } };
-	const hints = setting([], { maximum, store }).spending.hints();
+	[
+		[5_000],
+		100,
+		[
+			`1 task created, 5000 credits ${by}`,
+			'5000 credits: more than Stop After Credits (100). The price of a task is known only after its creation',
+		],
+	],
+])('the hints of costs %j with a limit of %j', async (costs, maximum, expected) => {
+	const { spending, create } = setting([100], { maximum });
+	await create(...costs.map((credit_cost, index) => created(`t${index}`, { credit_cost })));
+	const hints = spending.hints();
 	expect(hints.map(({ message }) => message)).toEqual(expected);
 	expect(hints.map(({ type }) => type)).toEqual(['info', 'warning'].slice(0, expected.length));
 });
 
-describe('after a creation whose answer never came the balance decides', () => {
-	/** An account that is charged for each creation before its answer is lost. */
-	function lossy(deps: Parameters<typeof setting>[1] = {}, submitted: Submitted = UNCLEAR) {
-		let left = 1_000;
-		const credits = () => answer(200, { credits: left });
-		const made = setting([], { balance: balanceOf(left), credits, ...deps });
-		const lose = async (): Promise<string> => {
-			const { end } = await made.take();
-			if (end === undefined) return 'refused';
-			left -= 12;
-			end(submitted, KIND);
-			return 'go';
-		};
-		const loseAll = async (count: number) => {
-			const kinds: string[] = [];
-			for (let index = 0; index < count; index += 1) kinds.push(await lose());
-			return kinds;
-		};
-		return { ...made, loseAll };
-	}
-
-	test('what other tasks have cost since is not counted twice', async () => {
-		const { create, loseAll } = lossy({ maximum: 35 });
-		await loseAll(1);
-		// The answer names the balance after both.
-		await create('a', { credit_cost: 10, ec_remain_credits: 978 });
-		expect(await loseAll(3)).toEqual(['go', 'go', 'refused']);
-	});
-
-	test('so it does after one that was found in the list without its cost', async () => {
-		const created = { taskId: 't', createdAt: 0, answer: {} };
-		const { loseAll } = lossy({ maximum: 12 }, { kind: 'created', created, found: true });
-		expect(await loseAll(2)).toEqual(['go', 'refused']);
-	});
-
-	test.each<[string, Parameters<typeof setting>[1]]>([
-		['it can not be read', { credits: () => answer(400) }],
-		['none was known before', { balance: undefined }],
-	])('where %s nothing more is created', async (_name, deps) => {
-		const { loseAll, turn } = lossy(deps);
-		expect(await loseAll(2)).toEqual(['go', 'refused']);
-		const refusal = await turn();
-		expect(refusal?.message).toMatch(
-			/Max Credits can no longer be enforced.*may have been charged/,
-		);
-		expect(refusal?.description).toMatch(/^No task was created.* Check the credits/);
-	});
-
-	test('a later try knows it as well, from the balance before the creation', async () => {
-		const store = {};
-		expect(await lossy({ store, maximum: 12 }).loseAll(1)).toEqual(['go']);
-		const credits = () => answer(200, { credits: 988 });
-		const later = { store: saved(store), maximum: 12, balance: balanceOf(988), credits };
-		expect(await setting([], later).turn()).toBeDefined();
-	});
-
-	test('without a limit nobody asks for it', async () => {
-		const { loseAll, client } = lossy({ maximum: undefined });
-		expect(await loseAll(3)).toEqual(['go', 'go', 'go']);
-		expect(client.requests).toEqual([]);
-	});
+test('the balance shows that a run went beyond the option where no task names its cost', async () => {
+	const { spending, create } = setting();
+	await create(created('a', { ec_remain_credits: 40 }));
+	expect(spending.hints()[1]?.message).toMatch(/^60 credits: more than Stop After Credits \(25\)/);
 });

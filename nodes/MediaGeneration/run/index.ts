@@ -110,17 +110,16 @@ async function runPlanned(
 	let ends: readonly ItemEnd[] = [];
 	let output: INodeExecutionData[] | undefined;
 	try {
-		const account = { client, ledger, maximum, stop };
-		const { ready, waking, balance } = await prepare.prepareItems(context, planned, account);
+		const account = { client, ledger, stop };
+		const { ready, waking } = await prepare.prepareItems(context, planned, account);
 		report.throwFirstFailure(ready);
 		hintAtItems(context, ready);
-		const deps = depsOf(report, client, { maximum, balance, stop, paidTasks });
+		const deps = depsOf(report, client, { maximum, stop, paidTasks });
 		const items = ready.map((each) =>
 			each.kind === 'item' ? each : report.withEarlierTasks(each),
 		);
 		const haltOnFailure = !context.continueOnFail();
 		ends = await runItems(items, deps, { maxActiveTasks, haltOnFailure });
-		await deps.spending.settled();
 		report.note(ends, deps.spending);
 		hintAtFiles(context, items, ends);
 		const isAsleep = ends.some(({ kind }) => kind === 'asleep') && stop?.aborted !== true;
@@ -140,18 +139,16 @@ async function runPlanned(
 	}
 }
 
-type Limits = Pick<SpendingDeps, 'maximum' | 'balance'>;
-
 function depsOf(
 	{ context, ledger }: Report,
 	client: ServiceClient,
-	{ stop, paidTasks, ...limits }: Limits & Pick<RunDeps, 'stop' | 'paidTasks'>,
+	{ maximum, stop, paidTasks }: Pick<RunDeps, 'stop' | 'paidTasks'> & Pick<SpendingDeps, 'maximum'>,
 ): RunDeps {
 	const { store, run } = ledger;
 	const { baseUrl } = client.credentials;
 	return {
 		...{ ...realClock, random: Math.random, context, client, ledger, stop, paidTasks },
-		spending: new Spending({ ...realClock, client, store, run, ...limits, signal: stop }),
+		spending: new Spending({ client, store, run, maximum, signal: stop }),
 		delivery: new Delivery(context, { signal: stop, baseUrl }),
 	};
 }

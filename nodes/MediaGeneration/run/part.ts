@@ -68,7 +68,7 @@ export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun
 	}
 	const { earlier } = part;
 	const made = earlier.kind === 'created' ? earlier.created : undefined;
-	if (made !== undefined) countEarlier(deps, part, made);
+	if (made !== undefined) countEarlier(deps, made);
 	const giveBack = await run.slots.take();
 	if (run.isHalted) return { part, task: { kind: 'halted', taskId: made?.taskId }, giveBack };
 	// What the ledger says of a creation that was sent prevents a resend.

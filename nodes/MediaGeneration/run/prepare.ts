@@ -17,7 +17,7 @@ import {
 	valueOf,
 	type Attempt,
 } from '../base/failures';
-import { BALANCE_TIMEOUT_MS, readBalance } from '../transport/reading';
+import { readBalance } from '../transport/reading';
 import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
 import { isCalledBack } from '../suspend/notes';
 import { failedEnd, type Item, type ItemEnd, type Part } from './item';
@@ -42,14 +42,11 @@ interface Prepared {
 	ready: Array<Item | ItemEnd>;
 	/** Says how the execution can be woken, or why it can't be; undefined where nothing suspends. */
 	waking: Attempt<Waking> | undefined;
-	/** It is read where an item or the run has to know it. */
-	balance: Attempt<number> | undefined;
 }
 
 interface Preparing {
 	client: ServiceClient;
 	ledger: Ledger;
-	maximum: number | undefined;
 	stop: AbortSignal | undefined;
 }
 
@@ -58,7 +55,7 @@ export async function prepareItems(
 	planned: Planned,
 	preparing: Preparing,
 ): Promise<Prepared> {
-	const { client, maximum, stop: signal } = preparing;
+	const { client, stop: signal } = preparing;
 	const drafts = planned.filter((each) => each.kind === 'draft');
 	const waitings = drafts.map(({ settings }) => settings.waiting);
 	const suspending = drafts.filter(({ settings }) => settings.waiting.kind === 'suspend');
@@ -76,17 +73,20 @@ export async function prepareItems(
 	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
 	await warnOfCallbackUrls(context, urls, { here, ...client.credentials });
 	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
-	// One try is enough without Min Credits.
-	const tries = needed ? {} : { tries: 1, timeoutMs: BALANCE_TIMEOUT_MS };
-	const balance =
-		needed || maximum !== undefined ? await readBalance({ client, signal, ...tries }) : undefined;
+	const balance = needed ? await readBalance({ client, signal }) : undefined;
 	const repeats = context.getNode().retryOnFail === true;
 	const ready = await inPieces(readyOf(planned, { ...preparing, waking, balance, repeats, here }));
-	return { ready, waking, balance };
+	return { ready, waking };
 }
 
-/** `repeats` says whether n8n may run the node again on the same items, `here` is the origin of this n8n. */
-type Checked = Preparing & Omit<Prepared, 'ready'> & { repeats: boolean; here: string | undefined };
+interface Checked extends Preparing, Omit<Prepared, 'ready'> {
+	/** Read where Min Credits asks for it. */
+	balance: Attempt<number> | undefined;
+	/** Whether n8n may run the node again on the same items. */
+	repeats: boolean;
+	/** Origin of this n8n. */
+	here: string | undefined;
+}
 
 /** Number of the item's first task among all that the execution sleeps on. */
 interface Among {

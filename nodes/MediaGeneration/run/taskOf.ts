@@ -29,13 +29,9 @@ export const asFailed = (failure: Failure): Failed => ({
 });
 
 /** What an earlier try has created counts before anything is created, and is nobody else's. */
-export function countEarlier(
-	{ client, spending }: RunDeps,
-	part: CreatedPart,
-	created: Created,
-): void {
+export function countEarlier({ client, spending }: RunDeps, created: Created): void {
 	client.account.known.set(created.taskId, true);
-	spending.adopt(created, part.request.kind);
+	spending.note(created);
 }
 
 export async function taskOf(
@@ -43,7 +39,7 @@ export async function taskOf(
 	{ settings }: Item,
 	part: CreatedPart,
 ): Promise<KnownTask | Failed> {
-	const { context, ledger, paidTasks, spending } = deps;
+	const { context, ledger, paidTasks } = deps;
 	const { request, earlier, slot } = part;
 	const known = (created: Created, old: boolean): KnownTask => {
 		paidTasks.add(created.taskId, slot.item);
@@ -56,10 +52,7 @@ export async function taskOf(
 		const doubt = doubtAbout(found);
 		if (doubt !== undefined) return asFailed(doubt);
 	}
-	const endTurn = await spending.turn();
-	if (typeof endTurn !== 'function') return asFailed(endTurn);
-	const submitted = await createOrFind(deps, part, settings.timeoutMs);
-	endTurn(submitted, request.kind);
+	const submitted = await createWithinCredits(deps, part, settings.timeoutMs);
 	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
 	if (failure.taskId !== undefined)
@@ -81,7 +74,7 @@ async function findEarlier(deps: RunningDeps, part: CreatedPart) {
 	const finding = await client.account.state(Creations).find(search);
 	if (finding.kind !== 'found') return finding;
 	ledger.noteCreated(part, finding.created);
-	countEarlier(deps, part, finding.created);
+	countEarlier(deps, finding.created);
 	return finding;
 }
 
@@ -96,6 +89,24 @@ function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefi
 			'So it was not sent again. Look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item. Retry looks for it again.',
 	};
 	return withCandidates(failure, candidates);
+}
+
+async function createWithinCredits(
+	deps: RunningDeps,
+	part: CreatedPart,
+	timeoutMs: number,
+): Promise<Submitted> {
+	const { spending } = deps;
+	const endTurn = await spending.turn();
+	try {
+		const refusal = await spending.refusal();
+		if (refusal !== undefined) return { kind: 'failed', failure: refusal };
+		const submitted = await createOrFind(deps, part, timeoutMs);
+		spending.sent(submitted);
+		return submitted;
+	} finally {
+		endTurn();
+	}
 }
 
 /** A creation without a clear answer is looked for, and counts as created where it is found. */
@@ -126,7 +137,7 @@ async function createOrFind(
 	if (finding.kind === 'found') {
 		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
 		ledger.noteCreated(part, created);
-		return { kind: 'created', created, found: true };
+		return { kind: 'created', created };
 	}
 	const failure = withCandidates(submitted.failure, finding.candidates);
 	quietly(() => ledger.noteSending(part, { sentAt, failure }));

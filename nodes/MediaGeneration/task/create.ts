@@ -16,8 +16,7 @@ import { fullAccountOf, type CreationLimits, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
-	/** `found` means in the list, as its answer never came. */
-	| { kind: 'created'; created: Created; found?: true }
+	| { kind: 'created'; created: Created }
 	/** A task may exist whose ID nobody knows, or only a refusal has named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
 	/** Nothing was created: outcome `rejected` or `cancelled`. */
@@ -113,14 +112,13 @@ export async function createTask(
 
 /** Says why the time of a creation ran out before it was sent. @param own its last refusal */
 function lateFailure(
-	{ client: { account }, now }: CreateDeps,
-	{ fullMs }: Place,
+	{ client, now }: CreateDeps,
+	{ refusal, fullMs }: Place,
 	own: Failure | undefined,
 ): Failure {
-	const isPaused = account.pausedUntil('create') > now();
-	const { refusal } = fullAccountOf(account);
+	const isPaused = client.account.pausedUntil('create') > now();
 	const why = refusal?.failure ?? own ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
-	if (fullMs === 0) return why;
+	if (refusal?.kind !== 'full') return why;
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 

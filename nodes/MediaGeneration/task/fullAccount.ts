@@ -24,6 +24,8 @@ export interface Place extends CreationLimits {
 	readonly since: number;
 	/** How long it waited for a full account. */
 	fullMs: number;
+	/** Why the gate was closed when its time ran out. */
+	refusal?: Refusal | undefined;
 }
 
 /** Why a creation may go: nothing was refused, a task of this process has ended, or the pause is over. */
@@ -84,7 +86,10 @@ export class FullAccount {
 			const isFull = this.refusal?.kind === 'full';
 			const isApart = isFull && !place.boundsFull;
 			const end = isApart ? since + MAX_FULL_MS - place.fullMs : place.deadline;
-			if (Math.max(since, this.account.pausedUntil('create')) >= end) return undefined;
+			if (Math.max(since, this.account.pausedUntil('create')) >= end) {
+				place.refusal = this.refusal;
+				return undefined;
+			}
 			const isFirst = this.line[0] === me;
 			const opensAt = isFirst ? this.opensAt : Infinity;
 			if (opensAt <= since) return this.take();

@@ -31,8 +31,6 @@ export interface Reading {
 	onRepeat?: () => void;
 }
 
-/** A run that can do without the balance waits no longer for it. */
-export const BALANCE_TIMEOUT_MS = 10_000;
 const READING_TRIES = 4;
 const READING_TIMEOUT_MS = 20_000;
 const READING_BACKOFF = { firstMs: 500, mostMs: 3_000 };
