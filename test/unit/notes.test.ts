@@ -15,7 +15,7 @@ const WATCH: NotedTask = {
 	createdAt: 1_000_000,
 	deadline: 2_000_000,
 	echoes: ['https://files.example/in.mp3'],
-	pace: 'poll',
+	named: false,
 	called: true,
 };
 const OPEN = {

@@ -89,7 +89,7 @@ class World {
 		const { id, client, context, start } = this;
 		const deadline = start + 24 * HOUR;
 		const tasks = Object.keys(this.tasks).map((taskId): NotedTask => ({
-			...{ taskId, kind: 'x', createdAt: start - S, deadline, echoes: [], pace: 'poll', called },
+			...{ taskId, kind: 'x', createdAt: start - S, deadline, echoes: [], named: false, called },
 			...fields,
 		}));
 		watchOver({ id: fields.id ?? id, tasks, resumeUrl: RESUME_URL, client, context }, when);

@@ -21,7 +21,7 @@ type OpenSleeper = Extract<Sleeper, { kind: 'open' }>;
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
 	watch: {
-		...{ taskId, kind: 'image', echoes: [], pace: 'atOnce' },
+		...{ taskId, kind: 'image', echoes: [], named: true },
 		...{ createdAt: Date.now(), deadline: Date.now() + HOUR },
 	},
 	task: parseTask({ id: taskId, status: 'doing', progress: 40 }),

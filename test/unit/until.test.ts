@@ -6,9 +6,22 @@ import {
 	untilClear,
 	type Looking,
 } from '../../nodes/MediaGeneration/transport/until';
-import { busy, done, missing, running, task } from './pollSetting';
+import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import { VirtualClock } from '../support/virtualClock';
 
+function task(status: string, extra: object = {}): Look {
+	const found = parseTask({ id: 't', status, ...extra });
+	if (found === undefined) throw new Error('no task');
+	return { kind: 'task', task: found };
+}
+const running = () => task('doing');
+const done = () => task('done', { metadata: { output_uri: 'https://files.example/a.mp3' } });
+const busy = (retryAfterMs?: number): Look => ({
+	kind: 'busy',
+	detail: 'HTTP 503: busy',
+	...(retryAfterMs !== undefined && { retryAfterMs }),
+});
+const missing: Look = { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 };
 const denied: Look = { kind: 'denied', detail: 'HTTP 401', httpStatus: 401 };
 const doubtfulBy = (look: Look): Look =>
 	look.kind === 'task' ? { kind: 'doubtful', task: look.task, detail: 'no ID' } : look;

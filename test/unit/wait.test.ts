@@ -32,7 +32,7 @@ describe('a task is polled', () => {
 	test('at once where it is older, or was only named', async () => {
 		const old = setUp(() => done());
 		expect((await old.run({ createdAt: old.clock.now() - 5 * S })).atS).toEqual([0]);
-		expect((await setUp(() => done()).run({ pace: 'atOnce' })).atS).toEqual([0]);
+		expect((await setUp(() => done()).run({ named: true })).atS).toEqual([0]);
 	});
 
 	test('when its progress promises its end', async () => {
@@ -45,7 +45,7 @@ describe('a task is polled', () => {
 			await clock.sleep(100);
 			return done();
 		});
-		const waits = Array.from({ length: 45 }, async () => await wait({ pace: 'atOnce' }));
+		const waits = Array.from({ length: 45 }, async () => await wait({ named: true }));
 		const start = clock.now();
 		await clock.run(Promise.all(waits));
 		expect(clock.now() - start).toBe(500);
@@ -92,7 +92,7 @@ describe('a service that is busy', () => {
 
 	test('so are tasks that waited for their turn when it asked for that', async () => {
 		const { clock, wait, polls } = setUp(inTurn(busy(20), done()), { atOnce: 1 });
-		const both = ['t', 't'].map(async (taskId) => await wait({ taskId, pace: 'atOnce' }));
+		const both = ['t', 't'].map(async (taskId) => await wait({ taskId, named: true }));
 		await clock.run(Promise.all(both));
 		expect(polls.map(({ ageMs }) => ageMs)).toEqual([0, 20 * S, 20 * S]);
 	});
@@ -199,19 +199,19 @@ describe('a refusal ends the waiting', () => {
 	});
 
 	test('within ten seconds where a task that was only named was never there', async () => {
-		const { waited, endS, atS } = await setUp(() => missing()).run({ pace: 'atOnce' });
+		const { waited, endS, atS } = await setUp(() => missing()).run({ named: true });
 		expect(failureOf(waited).message).toMatch(/can't be found/);
 		expect(endS).toBeGreaterThanOrEqual(10);
 		expect(endS).toBeLessThan(13);
 		expect(atS.length).toBeGreaterThan(1);
 	});
 
-	test.each<[string, Script, pace: 'poll' | 'atOnce']>([
-		['a named task that was seen before', inTurn(running(), missing()), 'atOnce'],
-		['a named task, and a refused key', () => denied(), 'atOnce'],
-		['a task that this node created', () => missing(), 'poll'],
-	])('but not for %s', async (_name, script, pace) => {
-		const { waited, endS } = await setUp(script).run({ pace });
+	test.each<[string, Script, named: boolean]>([
+		['a named task that was seen before', inTurn(running(), missing()), true],
+		['a named task, and a refused key', () => denied(), true],
+		['a task that this node created', () => missing(), false],
+	])('but not for %s', async (_name, script, named) => {
+		const { waited, endS } = await setUp(script).run({ named });
 		expect(failureOf(waited).outcome).toBe('unreachable');
 		expect(endS).toBeGreaterThanOrEqual(60);
 	});

@@ -56,7 +56,7 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 			createdAt: start,
 			deadline: start + timeoutMs,
 			echoes: [],
-			pace: 'poll',
+			named: false,
 			...fields,
 		};
 		return await waitForTask(watch, waiting);

@@ -27,7 +27,7 @@ const taskOf = (taskId: string): NotedTask => ({
 	createdAt: Date.now() - 60_000,
 	deadline: Date.now() + 1e13,
 	echoes: [],
-	pace: 'poll',
+	named: false,
 	called: true,
 });
 const open = (...taskIds: string[]) => ({

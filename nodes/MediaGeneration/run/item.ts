@@ -10,7 +10,7 @@ import { type Failure } from '../base/failures';
 import { broken } from '../transport/taskFailures';
 import type { Done, Failed } from '../transport/verdict';
 import type { OpenTask } from '../suspend/notes';
-import type { Watch } from '../task/poll';
+import type { Watch } from '../task/wait';
 import type { PaidTasks } from '../n8n/paidTasks';
 import type { Spending } from '../task/spending';
 

@@ -125,7 +125,7 @@ async function partEndOf(
 		// A try that resumes a task waits for the whole Timeout again.
 		deadline: (old ? now() : createdAt) + timeoutMs,
 		echoes: addressesIn([sent, request?.qs]),
-		pace: part.kind === 'awaits' ? 'atOnce' : 'poll',
+		named: part.kind === 'awaits',
 	};
 	const signal = sleeps ? run.overOrAsleep : over;
 	try {

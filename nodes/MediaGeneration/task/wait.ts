@@ -22,8 +22,8 @@ export interface Watch {
 	deadline: number;
 	/** Addresses that the request carried: they are not results. */
 	echoes: readonly string[];
-	/** `atOnce`: the task was only named, so it may be long over, or not exist. `asleep`: a callback is expected. */
-	pace: 'poll' | 'atOnce' | 'asleep';
+	/** Whether it was only named, and not created by this node: it may be long over, or not exist. */
+	named: boolean;
 }
 
 export type Waited =
@@ -31,7 +31,7 @@ export type Waited =
 	/** The signal ended the waiting. */
 	| { kind: 'released'; task: Task | undefined };
 
-export interface Waiting extends Clock {
+export interface Polling extends Clock {
 	client: ServiceClient;
 	/** Shared by the tasks of a run. */
 	polls: Limiter;
@@ -39,7 +39,7 @@ export interface Waiting extends Clock {
 	signal: AbortSignal;
 }
 
-const POLL_TIMEOUT_MS = 20_000;
+const LONGEST_POLL_MS = 20_000;
 /** The last poll may take this long beyond the deadline. */
 const OVERTIME_MS = 2_000;
 /** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
@@ -50,7 +50,7 @@ const UNCLEAR_PAUSE_MS = 2_500;
 const POLLS_FOR_FILES = 3;
 
 /** The task by its polls so far. */
-interface Polled {
+interface SoFar {
 	kind: 'running';
 	seen: Seen;
 	last: Look | undefined;
@@ -60,7 +60,7 @@ interface Polled {
 	fileless: number;
 }
 
-const UNPOLLED: Polled = {
+const UNSHOWN: SoFar = {
 	kind: 'running',
 	seen: UNSEEN,
 	last: undefined,
@@ -69,47 +69,46 @@ const UNPOLLED: Polled = {
 };
 
 /** Never asks before the account's pause is over, but once more at the deadline. */
-export async function waitForTask(watch: Watch, waiting: Waiting): Promise<Waited> {
-	const { client, polls, signal, now, sleep } = waiting;
+export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
+	const { client, polls, signal, now, sleep } = polling;
 	const { createdAt, deadline } = watch;
 	const end = Math.max(deadline, now()) + OVERTIME_MS;
 	const age = () => Math.max(0, now() - createdAt);
 	const pausedUntil = () => Math.min(client.account.pausedUntil('look'), deadline);
 	const poll = async (): Promise<Look | undefined> => {
-		const timeoutMs = Math.min(POLL_TIMEOUT_MS, end - now());
+		const timeoutMs = Math.min(LONGEST_POLL_MS, end - now());
 		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
 		return await lookAtTask(client, { ...watch, timeoutMs, signal }, now);
 	};
-	let polled = UNPOLLED;
-	let next = now() + (watch.pace === 'atOnce' ? 0 : Math.max(0, pace(0) - age()));
+	let soFar = UNSHOWN;
+	let next = now() + (watch.named ? 0 : Math.max(0, pace(0) - age()));
 	for (;;) {
 		const until = Math.max(Math.min(next, deadline), pausedUntil());
 		if (until > now()) await sleep(until - now(), signal);
 		// Undefined where the account was paused, or the time ran out, before its turn came.
 		const look = await polls.run(poll);
 		if (look !== undefined) {
-			const judged = judge(watch, polled, { look, nowMs: now() });
+			const judged = judge(watch, soFar, { look, nowMs: now() });
 			if (judged.kind !== 'running') return judged;
-			polled = judged;
-			next = now() + pauseAfter(look, { ...polled, ageMs: age() });
+			soFar = judged;
+			next = now() + pauseAfter(look, { ...soFar, ageMs: age() });
 		}
-		if (signal.aborted) return { kind: 'released', task: polled.task };
-		if (now() >= deadline) return outOfTime(watch, polled);
+		if (signal.aborted) return { kind: 'released', task: soFar.task };
+		if (now() >= deadline) return outOfTime(watch, soFar);
 	}
 }
 
 function judge(
 	watch: Watch,
-	before: Polled,
+	before: SoFar,
 	{ look, nowMs }: { look: Look; nowMs: number },
-): Polled | Ended {
+): SoFar | Ended {
 	const { taskId, echoes } = watch;
-	const isMistyped =
-		watch.pace === 'atOnce' && before.task === undefined && look.kind === 'missing';
+	const isMistyped = watch.named && before.task === undefined && look.kind === 'missing';
 	const proof = isMistyped ? MISTYPED : PAID;
 	const { seen, clear } = weigh(before.seen, look, { nowMs, proof });
-	const polled = { ...before, seen, last: look };
-	if (clear === undefined) return polled;
+	const soFar = { ...before, seen, last: look };
+	if (clear === undefined) return soFar;
 	if (clear.kind !== 'task') {
 		const failure = clear.kind === 'denied' ? denied(taskId, clear) : taskMissing(taskId, clear);
 		return { kind: 'failed', failure, task: before.task };
@@ -117,12 +116,12 @@ function judge(
 	const { task } = clear;
 	const verdict = verdictOf(taskId, task, echoes);
 	if (verdict.kind !== 'running') return verdict;
-	if (task.state !== 'done') return { ...polled, task };
+	if (task.state !== 'done') return { ...soFar, task };
 	const fileless = before.fileless + 1;
-	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...polled, task, fileless };
+	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
 }
 
-function pauseAfter(look: Look, { seen, fileless, ageMs }: Polled & { ageMs: number }): number {
+function pauseAfter(look: Look, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
 	switch (look.kind) {
 		case 'task':
 			if (look.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;
@@ -143,7 +142,7 @@ function pauseAfter(look: Look, { seen, fileless, ageMs }: Polled & { ageMs: num
 	}
 }
 
-function outOfTime({ taskId, deadline, createdAt }: Watch, { task, last }: Polled): Ended {
+function outOfTime({ taskId, deadline, createdAt }: Watch, { task, last }: SoFar): Ended {
 	if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task);
 	const detail = last === undefined || last.kind === 'task' ? undefined : last.detail;
 	const failure = timedOut(taskId, deadline - createdAt, { task, detail });
