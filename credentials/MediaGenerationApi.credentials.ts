@@ -54,7 +54,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else. Plain http is accepted for this machine and private networks only.',
+				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else, whatever "Allowed HTTP Request Domains" says. Plain http is accepted for this machine and private networks only. ECONNREFUSED or ENOTFOUND in the test: nothing answers at this address.',
 		},
 		{
 			displayName: 'Callback Secret',
@@ -116,7 +116,7 @@ export class MediaGenerationApi implements ICredentialType {
 			),
 			onStatus(
 				401,
-				'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service',
+				'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service. If the service wants the key in another header, change Key Header',
 			),
 			onStatus(
 				404,

@@ -126,7 +126,7 @@ describe('credential', () => {
 
 		const proxyUrl = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 		const refused: Array<[string, () => object, RegExp]> = [
-			['Proxy', () => ({ options: { proxy: proxyUrl() } }), /a proxy, which could read it/],
+			['Proxy', () => ({ options: { proxy: proxyUrl() } }), /the option "proxy"/],
 			[
 				'Ignore SSL Issues',
 				() => ({ options: { allowUnauthorizedCerts: true } }),

@@ -128,13 +128,11 @@ describe('an answer', () => {
 		});
 	});
 
-	test('never carries the key further, escaped or not', async () => {
-		const escaped = KEY.replace('s', '\\u0073');
-		const { reply } = await exchanged(
-			responds(401, `{"error":"bad ${KEY}","echo":["${escaped}"]}`),
-		);
+	test('never carries the key further, and no ID is changed', async () => {
+		const said = `{"error":"bad ${KEY}","task_id":"a-${SECRET}"}`;
+		const { reply } = await exchanged(responds(401, said));
 		expect(JSON.stringify(reply)).not.toContain(KEY);
-		expect(reply).toMatchObject({ body: { error: 'bad sk_***', echo: ['sk_***'] } });
+		expect(reply).toMatchObject({ body: { error: 'bad sk_***', task_id: `a-${SECRET}` } });
 	});
 });
 

@@ -13,27 +13,32 @@ const MIN_TOKEN = 16;
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {
-	/** What must not leave, and what stands in its place. There can be several keys, as one can change while a run goes on. */
-	private readonly secrets = new Map<string, string>();
+	/** There can be several, as a key can change while a run goes on. No character of a key is ever escaped (`apiKeyProblem`). */
+	private readonly keys = new Set<string>();
+	private readonly secrets = new Set<string>();
 
 	knows({ apiKey, callbackSecret }: { apiKey: string; callbackSecret: string }): void {
-		// No character of a key is ever escaped (`apiKeyProblem`).
-		this.secrets.set(apiKey, 'sk_***');
+		this.keys.add(apiKey);
 		if (callbackSecret === '') return;
-		this.secrets.set(callbackSecret, '***');
-		this.secrets.set(encodeURIComponent(Buffer.from(callbackSecret).toString()), '***');
-		this.secrets.set(JSON.stringify(callbackSecret).slice(1, -1), '***');
+		this.secrets.add(callbackSecret);
+		this.secrets.add(encodeURIComponent(Buffer.from(callbackSecret).toString()));
+		this.secrets.add(JSON.stringify(callbackSecret).slice(1, -1));
 	}
 
 	/** Hides the token of a URL by which this context was called or can be called, wherever it stands. */
 	hasUrl(url: unknown): void {
 		const token = urlOf(url)?.searchParams.get('signature') ?? '';
-		if (token.length >= MIN_TOKEN) this.secrets.set(token, '***');
+		if (token.length >= MIN_TOKEN) this.secrets.add(token);
+	}
+
+	/** Serves answers of the service before they are read: what else is cleaned of could stand in an ID by accident. */
+	key(text: string): string {
+		return [...this.keys].reduce((clean, key) => clean.replaceAll(key, 'sk_***'), text);
 	}
 
 	readonly text = (text: string): string => {
-		let clean = text.replace(CALLABLE, (url) => url.replace(SIGNATURE, '$1***'));
-		for (const [secret, stars] of this.secrets) clean = clean.replaceAll(secret, stars);
+		let clean = this.key(text).replace(CALLABLE, (url) => url.replace(SIGNATURE, '$1***'));
+		for (const secret of this.secrets) clean = clean.replaceAll(secret, '***');
 		return clean;
 	};
 

@@ -131,10 +131,8 @@ export async function createClient(
 			)) as RawResponse;
 			const { statusCode: status, headers: answered } = response;
 			const { text: raw, whole } = await readText(response.body);
-			const text = cleaner.text(raw);
-			const { body: parsed, unread } = readJson(text, ANSWER, whole);
-			const said = { text, body: cleaner.value(parsed), unread };
-			return { answered: true, status, headers: answered, ...said };
+			const text = cleaner.key(raw);
+			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
 		});
 		const why = unsent?.();
 		if (!reply.answered && why !== undefined)

@@ -45,7 +45,7 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 		);
 	const credentials = {
 		baseUrl: normalizeBaseUrl(data.baseUrl as string),
-		apiKey: data.apiKey as string,
+		apiKey: (data.apiKey as string).trim(),
 		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
 	return { credentials, data, readAt: now() };

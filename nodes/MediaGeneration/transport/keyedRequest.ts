@@ -1,146 +1,88 @@
 /**
- * Adds the key to a request. A user of the credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only
- * fields that can't carry the key elsewhere pass, and what could is refused in words.
+ * Adds the key to a request. A user of the credential chooses the rest of it, e.g. in n8n's HTTP Request node, so only what can't carry
+ * the key elsewhere passes.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { normalizeBaseUrl, pathProblem } from './baseUrl';
 import { onOneLine } from '../base/failures';
-import { isObject, type JsonObject } from '../base/json';
+import { isObject, urlOf, type JsonObject } from '../base/json';
 
-/** Names fields of both helpers of n8n: the older one, which the HTTP Request node uses, has `uri`, `form`, `simple` and the like. */
-const HARMLESS = new Set([
-	'method',
-	'qs',
-	'arrayFormat',
-	'qsStringifyOptions',
-	'useQuerystring',
-	'body',
-	'form',
-	'formData',
-	'json',
-	'gzip',
-	'encoding',
-	'useStream',
-	'timeout',
-	'abortSignal',
-	'returnFullResponse',
-	'resolveWithFullResponse',
-	'ignoreHttpStatusErrors',
-	'simple',
-	'allowedDomains',
-]);
+/** Options of both helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */
+const PASSED_OPTIONS =
+	/^(method|qs|arrayFormat|qsStringifyOptions|useQuerystring|body|form|formData|json|gzip|encoding|useStream|timeout|abortSignal|returnFullResponse|resolveWithFullResponse|ignoreHttpStatusErrors|simple|allowedDomains)$/;
 
-/** These options send the request somewhere else, or over a connection that somebody else can read. */
-const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
-	proxy: 'a proxy, which could read it. Set a proxy for the whole n8n instead (HTTPS_PROXY)',
-	auth: 'a user name and password. Remove them',
-	agent: 'an agent of its own',
-	agents: 'an agent of its own',
-	httpAgent: 'an agent of its own',
-	httpsAgent: 'an agent of its own',
-	agentOptions: 'connection options of its own, such as an SSL certificate',
-	socketPath: 'a socket of its own',
-	lookup: 'a name look-up of its own',
-	localAddress: 'a local address of its own',
-	transport: 'a transport of its own',
-	adapter: 'a transport of its own',
-};
+/** Users can set these options, and would miss them. With them the key could be read on the way, or replaced. */
+const REFUSED_OPTIONS = ['proxy', 'auth', 'agentOptions'];
 
-/** Users set these headers. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
+/** Headers that users set. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
 const PASSED_HEADERS =
 	/^(accept(-(charset|encoding|language))?|content-(type|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 
-/** TRACE answers with the request's own headers, and CONNECT makes of the service a proxy. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** TRACE answers with the request's own headers, and CONNECT makes a proxy of the service. */
+const METHODS = /^(get|head|post|put|patch|delete|options)$/i;
 
-const USE_BASE = 'Use an address under the Base URL';
+const isSet = (value: unknown) =>
+	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
-function refusal(reason: string): Error {
-	return new Error(`The API key was not added to the request: ${onOneLine(reason)}.`);
+function optionsProblem(request: JsonObject): string | undefined {
+	const option = REFUSED_OPTIONS.find((name) => isSet(request[name]));
+	if (option !== undefined) return `it has the option "${option}"`;
+	const { method = 'GET', rejectUnauthorized = true, skipSslCertificateValidation } = request;
+	if (rejectUnauthorized !== true || isSet(skipSslCertificateValidation))
+		return 'it ignores SSL issues';
+	return METHODS.test(String(method)) ? undefined : 'its method is not one of the usual ones';
 }
 
-/** Throws where anything is switched on, except `rejectUnauthorized`. */
-function checkConnection(request: JsonObject): void {
-	for (const [name, words] of Object.entries(REFUSED_OPTIONS)) {
-		const value = request[name];
-		const isUnset = value === undefined || value === null || value === false || value === '';
-		if (!isUnset && !(isObject(value) && Object.keys(value).length === 0))
-			throw refusal(`it has ${words}`);
-	}
-	const { method = 'GET', skipSslCertificateValidation: skips = false } = request;
-	if ((request.rejectUnauthorized ?? true) !== true || skips !== false)
-		throw refusal(
-			'it ignores SSL issues, so that anyone on the way could read the key. Turn "Ignore SSL Issues" off. For a certificate of your own set NODE_EXTRA_CA_CERTS for the whole n8n',
-		);
-	if (typeof method !== 'string' || !METHODS.has(method.toUpperCase()))
-		throw refusal('its HTTP method is not supported. Use GET, POST or another usual one');
-}
-
-const isLine = (value: unknown) =>
-	typeof value === 'string' ? !/[\0-\x08\n-\x1f\x7f]/.test(value) : !isObject(value);
-
-/** Names are compared as n8n's HTTP client does. */
-function headersWith(given: unknown, key: { name: string; value: string }): JsonObject {
-	const headers: JsonObject = {};
-	for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
-		const plain = name.trim().toLowerCase();
-		if (value === undefined || value === null || plain === key.name.toLowerCase()) continue;
-		// The HTTP client counts: a server could read what is beyond a given length as another request.
-		if (plain === 'content-length') continue;
-		if (!PASSED_HEADERS.test(plain))
-			throw refusal(
-				`it has the header "${name}". Only headers such as Accept, Content-Type, User-Agent, Idempotency-Key, X-Request-Id, Range and If-None-Match are sent along with the key. Remove that header`,
-			);
-		// The HTTP client takes objects for headers of a method, or of all.
-		if (![value].flat().every(isLine)) throw refusal(`its header "${name}" is not a line of text`);
-		headers[name] = value;
-	}
-	return { ...headers, [key.name]: key.value };
-}
-
-/** Throws where it could be read as two different addresses, or as one that is not under the Base URL. */
-function targetOf({ baseURL, url, uri }: JsonObject, base: URL): URL {
-	const named = [url, uri].flatMap((value) =>
-		typeof value === 'string' || value instanceof URL ? [String(value)] : [],
+/** The headers that are sent beside the key: n8n's HTTP client sets another key and the length itself. */
+function headersBeside(keyHeader: string, given: unknown): JsonObject {
+	const own = ['content-length', keyHeader.toLowerCase()];
+	const headers = Object.entries(isObject(given) ? given : {});
+	return Object.fromEntries(
+		headers.filter(([name, value]) => isSet(value) && !own.includes(name.trim().toLowerCase())),
 	);
-	const [address] = named;
-	if (address === undefined) throw refusal(`it names no address. ${USE_BASE}`);
-	if (named.some((other) => other !== address))
-		throw refusal(`it names two addresses. ${USE_BASE}`);
-	const isPath = typeof baseURL === 'string' && /^\/(?!\/)/.test(address);
-	const whole = isPath ? baseURL.replace(/\/+$/, '') + address : address;
-	if (!/^https?:\/\//i.test(whole) || !URL.canParse(whole))
-		throw refusal(`its address is not a URL. ${USE_BASE}`);
-	const target = new URL(whole);
+}
+
+function targetOf({ baseURL, url, uri }: JsonObject): URL | undefined {
+	const address = String(url ?? uri);
+	const start = typeof baseURL === 'string' ? baseURL.replace(/\/+$/, '') : '';
+	return urlOf(/^https?:\/\//i.test(address) ? address : start + address);
+}
+
+function targetProblem(target: URL, base: URL): string | undefined {
 	const isUnderBase =
 		target.origin === base.origin &&
 		`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
-	if (!isUnderBase || target.username !== '' || target.password !== '')
-		throw refusal(
-			`it goes to ${target.origin}${target.pathname}, and the key is sent to ${base.origin}${base.pathname} only. ${USE_BASE}`,
-		);
+	if (!isUnderBase) return `it goes to ${target.origin}${target.pathname}`;
+	if (target.username !== '' || target.password !== '') return 'its address has a user name';
 	const problem = pathProblem(target.pathname);
-	if (problem !== undefined)
-		throw refusal(`its path ${problem}, by which it could leave the Base URL`);
-	return target;
+	return problem && `its path ${problem}`;
 }
 
 /** Throws, in words without the key, where it could get anywhere but to the Base URL. @param credential one that was checked */
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
 	const request = given as JsonObject;
-	const target = targetOf(request, new URL(normalizeBaseUrl(credential.baseUrl as string)));
-	checkConnection(request);
-	const apiKey = credential.apiKey as string;
-	const key =
+	const base = new URL(normalizeBaseUrl(credential.baseUrl as string));
+	const apiKey = (credential.apiKey as string).trim();
+	const [keyHeader, value] =
 		credential.keyHeader === 'xi-api-key'
-			? { name: 'xi-api-key', value: apiKey }
-			: { name: 'Authorization', value: `Bearer ${apiKey}` };
-	const passed = Object.entries(request).filter(([name]) => HARMLESS.has(name));
+			? ['xi-api-key', apiKey]
+			: ['Authorization', `Bearer ${apiKey}`];
+	const headers = headersBeside(keyHeader, request.headers);
+	const other = Object.keys(headers).find((name) => !PASSED_HEADERS.test(name.toLowerCase()));
+	const target = targetOf(request);
+	const problem =
+		(target === undefined ? 'it has no whole address' : targetProblem(target, base)) ??
+		optionsProblem(request) ??
+		(other && `it has the header "${onOneLine(other)}"`);
+	if (target === undefined || problem !== undefined)
+		throw new Error(
+			`The API key was not added to the request: ${problem}. The key is sent to addresses under ${base.href} only, with headers such as Accept, Content-Type, User-Agent, Idempotency-Key or Range. For a proxy or a certificate of your own, set HTTPS_PROXY or NODE_EXTRA_CA_CERTS for the whole n8n.`,
+		);
 	return {
-		...Object.fromEntries(passed),
+		...Object.fromEntries(Object.entries(request).filter(([name]) => PASSED_OPTIONS.test(name))),
 		// The address is exactly what was checked, under the name by which it came.
 		[request.url === undefined ? 'uri' : 'url']: target.href,
-		headers: headersWith(request.headers, key),
+		headers: { ...headers, [keyHeader]: value },
 		// n8n 2.41 would send the header along on redirects to other hosts. Its two helpers have different names for that.
 		disableFollowRedirect: true,
 		followRedirect: false,
