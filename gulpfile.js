@@ -1,8 +1,10 @@
 const { execFileSync } = require('node:child_process');
 const { rmSync } = require('node:fs');
+const { join } = require('node:path');
 const { dest, series, src } = require('gulp');
 const manifest = require('./package.json');
 const { fillIn } = require('./scripts/publisher.cjs');
+const { writeSchemas } = require('./scripts/schemas.cjs');
 
 async function clean() {
 	rmSync('dist', { recursive: true, force: true });
@@ -26,6 +28,11 @@ async function addresses() {
 	fillIn('dist', manifest);
 }
 
+/** What the editor offers of a node's output before its first run. */
+async function schemas() {
+	writeSchemas(join(__dirname, 'dist', 'nodes', 'MediaGeneration'));
+}
+
 exports.assets = assets;
-exports.build = series(clean, compile, assets, addresses);
+exports.build = series(clean, compile, assets, schemas, addresses);
 exports.default = exports.build;

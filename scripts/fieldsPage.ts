@@ -9,7 +9,7 @@ import {
 
 const node = { typeVersion: 1 };
 
-const escaped = (words: string) => words.replace(/\|/g, '\\|').replace(/\s+/g, ' ');
+const escaped = (words: string) => words.replace(/\s+/g, ' ').replace(/<\/?code>/g, '`');
 
 function choicesOf({ options = [] }: INodeProperties): INodePropertyOptions[] {
 	return options.filter((option): option is INodePropertyOptions => 'value' in option);
@@ -17,16 +17,14 @@ function choicesOf({ options = [] }: INodeProperties): INodePropertyOptions[] {
 
 function defaultOf(field: INodeProperties): string {
 	const { type, default: given } = field;
-	if (type === 'notice') return '(text)';
 	if (type === 'resourceLocator') return 'From List';
-	if (type === 'collection') return '';
 	const names = choicesOf(field).flatMap(({ name, value }) =>
 		[given].flat().some((one) => one === value) ? name : [],
 	);
 	if (names.length > 0) return names.join(', ');
 	if (typeof given === 'boolean') return given ? 'on' : 'off';
-	if (given === '') return '';
-	return typeof given === 'string' || typeof given === 'number' ? `\`${given}\`` : '';
+	const isShown = typeof given === 'number' || (typeof given === 'string' && given !== '');
+	return isShown ? `\`${given}\`` : '';
 }
 
 /** The conditions of a field, except those that choose the operation. */
@@ -38,37 +36,63 @@ function conditionsOf({ displayOptions: { show = {}, hide = {} } = {} }: INodePr
 	return [...each(show, 'if'), ...each(hide, 'not if')].join('; ');
 }
 
-const listOf = (values: readonly unknown[]) => values.map(inWords).join(' or ');
+const listOf = (values: readonly unknown[]) => values.map(valueInWords).join(' or ');
 
-function inWords(value: unknown): string {
+function valueInWords(value: unknown): string {
 	if (value === '') return 'empty';
 	const [, rule, limit] = /^{"_cnd":{"(\w+)":(.*)}}$/.exec(JSON.stringify(value)) ?? [];
 	const words: Record<string, string> = { lte: 'of at most', not: 'other than' };
 	return rule === undefined ? JSON.stringify(value) : `${words[rule] ?? rule} ${limit}`;
 }
 
-function rowOf(field: INodeProperties): string {
-	const name = field.type === 'notice' ? `*${escaped(field.displayName)}*` : field.displayName;
-	const required = field.required === true ? ' *' : '';
-	return `| ${name}${required} | \`${field.name}\` | ${escaped(defaultOf(field))} | ${conditionsOf(field)} |`;
+const isNotice = ({ type }: INodeProperties) => type === 'notice';
+
+function entryOf(field: INodeProperties, path: string): string[] {
+	const { displayName, name, description = '', hint = '' } = field;
+	const conditions = conditionsOf(field);
+	const shown = conditions === '' ? '' : ` Shown ${conditions}.`;
+	if (isNotice(field)) return [`- _${escaped(displayName)}_${shown}`];
+	const given = defaultOf(field);
+	const notes = [field.required === true ? 'required' : '', given && `default: ${given}`];
+	const noted = notes.filter(Boolean).join(', ');
+	const sentence = (words: string) =>
+		words === '' ? '' : ` ${escaped(words).replace(/\.?$/, '.')}`;
+	const said = `${sentence(description)}${sentence(hint)}${shown}`;
+	const head = `- **${displayName}** \`${path}${name}\`${noted === '' ? '' : ` (${noted})`}`;
+	const choices = choicesOf(field).map((each) => {
+		const about = each.description === undefined ? '' : `: ${escaped(each.description)}`;
+		return `  - ${each.name} (\`${each.value === '' ? ' ' : String(each.value)}\`)${about}`;
+	});
+	const rows = rowsOf(field).map((row) => `  ${entryOf(row, '')[0]}`);
+	return [`${head}.${said}`, ...choices, ...rows];
 }
 
-const HEAD = ['| On screen | Name | Default | Shown |', '|---|---|---|---|'];
+/** The fields of each row, of a field that has rows. */
+function rowsOf({ type, options = [] }: INodeProperties): INodeProperties[] {
+	if (type !== 'fixedCollection') return [];
+	return options.flatMap((option) => ('values' in option ? option.values : []));
+}
 
-function tableOf(
+interface Entry {
+	field: INodeProperties;
+	/** What comes before its name in a workflow. */
+	path: string;
+}
+
+/** All fields, with those in collections behind them. */
+function entriesIn(
 	fields: readonly INodeProperties[],
-	belongs: (option: INodeProperties) => boolean = () => true,
-): string[] {
-	const options = fields.find(({ type }) => type === 'collection');
-	const offered = ((options?.options ?? []) as INodeProperties[]).filter(belongs);
-	const plain = fields.filter((field) => field !== options);
-	const title = options === undefined ? [] : ['', `${options.displayName}:`, ''];
-	return [
-		...(plain.length === 0 ? ['No fields.'] : [...HEAD, ...plain.map(rowOf)]),
-		...title,
-		...(offered.length === 0 ? [] : [...HEAD, ...offered.map(rowOf)]),
-		'',
-	];
+	belongs: (field: INodeProperties) => boolean = () => true,
+): Entry[] {
+	return fields
+		.filter(belongs)
+		.flatMap((field) =>
+			field.type === 'collection'
+				? ((field.options ?? []) as INodeProperties[])
+						.filter(belongs)
+						.map((option) => ({ field: option, path: `${field.name}.` }))
+				: [{ field, path: '' }],
+		);
 }
 
 /** Whether a field belongs to the operation, whatever its other fields say. */
@@ -81,38 +105,87 @@ function belongsTo(field: INodeProperties, chosen: INodeParameters, of: INodeTyp
 	return NodeHelpers.displayParameter(chosen, named, node, of);
 }
 
-function actionLines(description: INodeTypeDescription): string[] {
+interface Section {
+	title: string;
+	about: string;
+	/** Lines of each field. */
+	entries: Array<{ name: string; lines: string[] }>;
+}
+
+const inWords = ({ field, path }: Entry) => {
+	return { name: field.displayName, lines: entryOf(field, path) };
+};
+
+function actionSections(description: INodeTypeDescription): Section[] {
 	const { properties } = description;
 	const resources = properties.filter(({ name }) => name === 'resource').flatMap(choicesOf);
 	return resources.flatMap(({ name: resource, value }) => {
 		const operations = properties.filter(
 			(field) => field.name === 'operation' && belongsTo(field, { resource: value }, description),
 		);
-		return operations.flatMap(choicesOf).flatMap((operation) => {
+		return operations.flatMap(choicesOf).map((operation): Section => {
 			const chosen = { resource: value, operation: operation.value };
-			const belongs = (field: INodeProperties) => belongsTo(field, chosen, description);
-			const fields = properties.filter(
-				(field) => !['resource', 'operation'].includes(field.name) && belongs(field),
-			);
-			const title = `### ${resource}: ${operation.name}`;
-			return [title, '', escaped(operation.description ?? ''), '', ...tableOf(fields, belongs)];
+			const fields = properties.filter(({ name }) => !['resource', 'operation'].includes(name));
+			const entries = entriesIn(fields, (field) => belongsTo(field, chosen, description));
+			return {
+				title: `### ${resource}: ${operation.name}`,
+				about: escaped(operation.description ?? ''),
+				entries: entries.map(inWords),
+			};
 		});
 	});
 }
 
-export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescription): string {
+/** What as many operations have is explained once. */
+const OPERATIONS_IN_COMMON = 4;
+
+function commonIn(sections: readonly Section[]): Section['entries'] {
+	const counts = new Map<string, number>();
+	for (const { lines } of sections.flatMap(({ entries }) => entries))
+		counts.set(lines.join(), (counts.get(lines.join()) ?? 0) + 1);
+	const all = sections.flatMap(({ entries }) => entries);
+	const common = all.filter(({ lines }) => (counts.get(lines.join()) ?? 0) >= OPERATIONS_IN_COMMON);
+	return [...new Map(common.map((entry) => [entry.lines.join(), entry])).values()];
+}
+
+function linesOf({ title, about, entries }: Section, common: Section['entries']): string[] {
+	const isCommon = ({ lines }: Section['entries'][number]) =>
+		common.some((each) => each.lines.join() === lines.join());
+	const own = entries.filter((each) => !isCommon(each)).flatMap(({ lines }) => lines);
+	const shared = entries.filter(
+		({ name, lines }) => isCommon({ name, lines }) && !lines[0]?.startsWith('- _'),
+	);
+	const names = shared.map(({ name }) => name).join(', ');
 	return [
-		'# What the editor offers',
-		'',
-		'Generated from the nodes by `npm run fields`; a test compares. The fields of each operation in the order of the screen, with their defaults and conditions. `*` marks what is required, and text in italics is shown as a notice. `@tool`: as a tool of an AI agent.',
-		'',
-		'## Media Generation',
-		'',
-		...actionLines(action),
-		'## Media Generation Trigger',
-		'',
-		...tableOf(trigger.properties),
-	]
-		.join('\n')
-		.replace(/\n+$/, '\n');
+		...[title, '', about, ''],
+		...(own.length === 0 ? [] : [...own, '']),
+		...(names === '' ? [] : [`[Common](#common-fields-and-options): ${names}.`, '']),
+		...(entries.length === 0 ? ['No fields.', ''] : []),
+	];
+}
+
+export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescription): string {
+	const sections = actionSections(action);
+	const common = commonIn(sections);
+	const triggerEntries = entriesIn(trigger.properties).map(inWords);
+	return (
+		[
+			'# What the editor offers',
+			'',
+			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, what it does, and when it is shown. A default is that of a field or option once it is added: an option that is not there is off or empty. `@tool`: as a tool of an AI agent.',
+			'',
+			'## Common fields and options',
+			'',
+			...common.flatMap(({ lines }) => lines),
+			'',
+			'## Media Generation',
+			'',
+			...sections.flatMap((section) => linesOf(section, common)),
+			'## Media Generation Trigger',
+			'',
+			...triggerEntries.flatMap(({ lines }) => lines),
+		]
+			.join('\n')
+			.replace(/\n+$/, '') + '\n'
+	);
 }

@@ -76,6 +76,8 @@ export interface EngineOptions {
 	parameters: INodeParameters;
 	/** Node settings: onError, retryOnFail, maxTries, waitBetweenTries ... */
 	settings?: Partial<INode>;
+	/** Of the workflow. */
+	timezone?: string | undefined;
 	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string; keyHeader?: string };
 	/** Of the workflow: n8n then moves the files of items into their JSON. */
 	binaryMode?: 'combined';

@@ -28,7 +28,7 @@ import {
 /** A workflow as it is saved. */
 interface Definition extends Pick<
 	EngineOptions,
-	'credentials' | 'stopWhen' | 'retryOf' | 'binaryMode'
+	'credentials' | 'stopWhen' | 'retryOf' | 'binaryMode' | 'timezone'
 > {
 	nodes: INode[];
 	connections: IConnections;
@@ -59,7 +59,8 @@ function dataOfRetry(failed: string, workflow: Workflow): IRunExecutionData {
 /** Runs a workflow from its first node. The result is that of the node "Media". */
 export async function runWorkflow(definition: Definition): Promise<EngineResult> {
 	await prepareEngine();
-	const { nodes, connections, types, credentials, stopWhen, retryOf, binaryMode } = definition;
+	const { nodes, connections, types, credentials, stopWhen, retryOf } = definition;
+	const { binaryMode, timezone } = definition;
 	const id = String((count += 1));
 	const logsFrom = logLines.length;
 	const named = { id: 'engine-test', name: 'engine-test', active: true };
@@ -68,7 +69,11 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 		...structuredClone({ nodes, connections }),
 		nodeTypes: typesOf(types),
 		staticData: {},
-		settings: { executionOrder: 'v1', ...(binaryMode && { binaryMode }) },
+		settings: {
+			executionOrder: 'v1',
+			...(binaryMode && { binaryMode }),
+			...(timezone && { timezone }),
+		},
 	});
 	const start = { node: nodes[0] as INode, data: { main: [[{ json: {} }]] }, source: null };
 	const data =
@@ -124,13 +129,14 @@ export async function runNode(
 	options: EngineOptions,
 	type: INodeType = mediaGeneration,
 ): Promise<EngineResult> {
-	const { items = [{}], credentials, stopWhen, retryOf, binaryMode } = options;
+	const { items = [{}], credentials, stopWhen, retryOf, binaryMode, timezone } = options;
 	const inputs = options.inputs ?? items.map((json) => ({ json }));
 	return await runWorkflow({
 		credentials,
 		stopWhen,
 		retryOf,
 		binaryMode,
+		timezone,
 		types: { source: source(inputs), noOp, mediaGeneration: type },
 		nodes: [
 			node('Source', 'source'),

@@ -7,7 +7,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { credentialsHelper, mediaGeneration, mediaNode, typesOf } from './engine';
-import { engineSetting } from './setting';
+import { engineSetting, goOn } from './setting';
 
 const setting = engineSetting();
 
@@ -92,3 +92,102 @@ describe('From List', () => {
 		expect(body?.voice_id ?? params?.voice_id).toBe(usual('voice-00007'));
 	});
 });
+
+describe('what is read to fill other nodes', () => {
+	const voices = async (fields: INodeParameters) => {
+		const { output } = await setting.run({
+			parameters: { resource: 'voice', operation: 'getAll', ...fields },
+			settings: goOn,
+		});
+		return output.map(({ json }) => json);
+	};
+
+	test('Voice: Get Many has the list of the picker, as the service has it', async () => {
+		const [first, ...others] = await voices({ returnAll: true });
+		expect(first).toEqual({
+			...{ voice_id: 'elevenlabs_voice-00001', name: 'Voice 1', provider: 'elevenlabs' },
+			...{ language: 'English', gender: 'female' },
+		});
+		expect(new Set([first, ...others].map((each) => each?.voice_id)).size).toBe(250);
+		expect(others).toHaveLength(249);
+		expect(await voices({ limit: 3 })).toHaveLength(3);
+	});
+
+	test('by words, and by provider', async () => {
+		const found = await voices({ returnAll: true, filters: { search: 'male' } });
+		expect(found.length).toBe(125);
+		expect(new Set(found.map(({ gender }) => gender))).toEqual(new Set(['male']));
+		setting.service.settings.speechRoute = 'v3';
+		const others = await voices({ returnAll: true, filters: { provider: ' kokoro ' } });
+		expect(others.map(({ voice_id }) => voice_id)).toEqual(
+			[1, 2, 3, 4, 5].map((number) => `kokoro_voice-0000${number}`),
+		);
+		const [none] = await voices({ filters: { provider: 'nobody' } });
+		expect(none?.error).toBe('The service publishes no list of voices');
+	});
+
+	test('an agent finds a voice', async () => {
+		const { answers } = await setting.runTool({
+			parameters: {
+				...{ resource: 'voice', operation: 'getAll', limit: 1 },
+				filters: { search: "={{ $fromAI('search', 'Words', 'string') }}" },
+			},
+			calls: [{ search: 'german' }],
+		});
+		expect(JSON.stringify(answers)).toMatch(/elevenlabs_voice-00002/);
+	});
+
+	test.each([
+		['image', ['image-1', 'image-2']],
+		['speech', ['eleven_v3', 'eleven_multilingual_v2']],
+	])('Model: Get Many: %s', async (modelType, models) => {
+		const parameters = { resource: 'model', operation: 'getAll', modelType };
+		const { output } = await setting.run({ parameters });
+		expect(output.map(({ json }) => json.model_id)).toEqual(models);
+		setting.service.settings.lists.imageModels = false;
+		setting.service.settings.lists.speechModels = false;
+		const { error } = await setting.run({ parameters });
+		expect(error?.message).toBe(`The service publishes no list of ${modelType} models`);
+	});
+});
+
+test('an expression that was typed as plain text: nothing is sent for any item', async () => {
+	const { error } = await setting.run({
+		items: [{ text: 'One' }, { text: 'Two' }],
+		parameters: { resource: 'soundEffect', operation: 'generate', text: '{{ $json.text }}' },
+	});
+	expect(error?.message).toBe('"Text" is {{ $json.text }}, word for word: the field is on Fixed');
+	expect(error?.description).toMatch(
+		/^Switch it to Expression \(above the field, on the right\)\. Nothing was sent\./,
+	);
+	expect(setting.service.requests).toEqual([]);
+	const spoken = '{{ $json.text }}';
+	const { output } = await setting.run({
+		items: [{ spoken }],
+		parameters: {
+			...{ resource: 'soundEffect', operation: 'generate', text: '={{ $json.spoken }}' },
+			downloadOutput: false,
+		},
+	});
+	expect(output[0]?.json).toMatchObject({ status: 'done' });
+	expect(setting.bodies()).toEqual([{ text: spoken }]);
+});
+
+test.each(['Asia/Tokyo', 'America/New_York'])(
+	'Created After is read in the zone of the workflow: %s',
+	async (timezone) => {
+		setting.service.settings.lists.tasks = true;
+		const taskId = await setting.service.order();
+		const localTime = (epochMs: number) =>
+			new Date(epochMs).toLocaleString('sv-SE', { timeZone: timezone }).replace(' ', 'T');
+		for (const [minutes, expected] of [
+			[-10, [taskId]],
+			[10, []],
+		] as const) {
+			const createdAfter = localTime(Date.now() + minutes * 60_000);
+			const parameters = { resource: 'task', operation: 'getAll', filters: { createdAfter } };
+			const { output } = await setting.run({ parameters, timezone });
+			expect(output.map(({ json }) => json.task_id)).toEqual(expected);
+		}
+	},
+);

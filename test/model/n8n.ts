@@ -507,6 +507,7 @@ export class N8n {
 				this.trouble.use('execution ID');
 				return execution.id;
 			},
+			getTimezone: () => 'UTC',
 			getMode: () => 'trigger',
 			getCredentials: async () => {
 				this.trouble.use('credential');
@@ -540,6 +541,7 @@ export class N8n {
 		};
 		const context = {
 			...this.baseContext(execution, process),
+			getTimezone: () => 'UTC',
 			getMode: () =>
 				execution.earlier.length > 0
 					? 'retry'

@@ -452,7 +452,7 @@ describe('paid once', () => {
 	});
 });
 
-describe('Min Credits', () => {
+describe('Minimum Credits', () => {
 	const guarded = (minimumCredits: unknown) => ({ ...sound, options: { minimumCredits } });
 
 	test('fewer credits: nothing is created for this item', async () => {
@@ -462,7 +462,7 @@ describe('Min Credits', () => {
 		});
 		expect(ends).toEqual(['invalid', 'done', 'done', 'invalid']);
 		expect(json[0]?.error).toBe(
-			'The account has 100 credits, fewer than the 101 that Min Credits asks for',
+			'The account has 100 credits, fewer than the 101 that Minimum Credits asks for',
 		);
 		expect(json[3]?.error).toMatch(/fewer than the 250.5 that/);
 		expect(sent).toHaveLength(2);
@@ -472,7 +472,7 @@ describe('Min Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Min Credits. Nothing was created for this item. 1 other item got no task.',
+			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item. 1 other item got no task.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -489,7 +489,7 @@ describe('Min Credits', () => {
 			/^The credit balance could not be read, so nothing was created: /,
 		);
 		expect(error?.message).toMatch(reason);
-		expect(error?.description).toBe('Run again later, or remove the option Min Credits.');
+		expect(error?.description).toBe('Run again later, or remove the option Minimum Credits.');
 		expect(sent).toEqual([]);
 	});
 

@@ -18,7 +18,7 @@ test.each(pages)('%s: its commands exist', (page) => {
 
 test('every file that the map of the code names is there', () => {
 	const folders = readdirSync(join(root, 'nodes', 'MediaGeneration'), { withFileTypes: true })
-		.filter((entry) => entry.isDirectory() && entry.name !== '__schema__')
+		.filter((entry) => entry.isDirectory())
 		.map(({ name }) => name);
 	const pattern = new RegExp(`\`((?:${folders.join('|')})/[a-zA-Z]+)\``, 'g');
 	const named = [...read('docs/architecture.md').matchAll(pattern)];

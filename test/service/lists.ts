@@ -26,9 +26,10 @@ function voiceAt(index: number): Voice {
 }
 
 function matching(count: number, search = ''): Voice[] {
-	const words = search.toLowerCase();
+	// "male" does not find "female".
+	const words = ` ${search.toLowerCase()}`;
 	return Array.from({ length: count }, (_, index) => voiceAt(index)).filter((voice) =>
-		Object.values(voice).some((value) => String(value).toLowerCase().includes(words)),
+		Object.values(voice).some((value) => ` ${String(value).toLowerCase()}`.includes(words)),
 	);
 }
 

@@ -126,11 +126,23 @@ const belowZero = { options: { pauseBetweenParts: -5 } };
 const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
 
 test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
-	['no binary data', [{ json: {} }], {}, /^Item 0 has no binary field "data"$/, /Download Output/],
-	['another field', [one, others], {}, /^Item 1 has no binary field "data"$/, /: sound, cover\.$/],
-	['no field', [one], noField, /^The field "Input Binary Field" is empty$/, /^Fill in/],
-	['another format', [one, slower], {}, /Item 1 .*8,000 Hz instead of 16,000 Hz/, CONVERT],
-	['no audio', [one, text], {}, /Item 1 can't be joined.*not an MP3 or WAV file/, CONVERT],
+	[
+		'no binary data',
+		[{ json: {} }],
+		{},
+		/names "data", but the 1st item has no file$/,
+		/^Put a node in front/,
+	],
+	[
+		'another field',
+		[one, others],
+		{},
+		/ names "data", which is no file of the 2nd item$/,
+		/: sound, cover\. Nothing was sent\.$/,
+	],
+	['no field', [one], noField, /^The field "Input Data Field Name" is empty$/, /^Fill in/],
+	['another format', [one, slower], {}, /The 2nd item .*8,000 Hz instead of 16,000 Hz/, CONVERT],
+	['no audio', [one, text], {}, /The 2nd item can't be joined.*not an MP3 or WAV file/, CONVERT],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
 	['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],

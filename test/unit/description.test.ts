@@ -1,5 +1,5 @@
 /** What the editor shows of the two nodes: n8n's rules for words on screen, and everything that must fit together. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
 	NodeHelpers,
@@ -14,7 +14,9 @@ import {
 } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import { MediaGenerationTrigger } from '../../nodes/MediaGeneration/MediaGenerationTrigger.node';
+import { resources } from '../../nodes/MediaGeneration/actions';
 import { fieldsPage } from '../../scripts/fieldsPage';
+import { schemaFiles } from '../../scripts/schemas.cjs';
 
 const node = new MediaGeneration();
 const action = node.description;
@@ -92,6 +94,32 @@ describe('words on screen', () => {
 		}
 	});
 
+	test('options are in alphabetical order, and an operation of the same resource, too', () => {
+		const lists = fields
+			.filter(({ type }) => type === 'collection')
+			.map(({ options = [] }) => options);
+		expect(lists.length).toBeGreaterThan(3);
+		for (const options of lists) {
+			const names = options.map((option) => ('displayName' in option ? option.displayName : ''));
+			expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')));
+		}
+		const names = operations
+			.filter(({ resource }) => resource === 'task')
+			.map(({ value }) => value);
+		// The door to all other endpoints is not the one to begin with.
+		expect(names).toEqual(['delete', 'get', 'getAll', 'wait', 'create']);
+	});
+
+	test('a switch that was added is on where off would do nothing', () => {
+		const added = fields
+			.filter(({ name }) => name === 'options')
+			.flatMap(({ options = [] }) => options.filter((option) => 'type' in option));
+		const switches = added.filter(({ type }) => type === 'boolean');
+		const off = new Set(switches.filter((each) => each.default === false).map(({ name }) => name));
+		// These two delete, or pay twice.
+		expect([...off].sort()).toEqual(['deleteFinished', 'sendUnclearAgain']);
+	});
+
 	test('JSON fields show an example that they would take, and say what is refused', () => {
 		const json = fields.filter(({ type }) => type === 'json');
 		expect(json.map(({ name }) => name)).toContain('extraFields');
@@ -114,8 +142,12 @@ describe('words on screen', () => {
 		};
 		expect(Number(codex.nodeVersion)).toBe(Math.max(...[version].flat()));
 		const words =
-			'text to speech,sound effect,image,audio,AI voice,mp3,wav,AI image,generate image,captions,music,join audio,long text,audiobook';
+			'text to speech,sound effect,image,audio,AI voice,mp3,wav,AI image,generate image,captions,music,join audio,long text,audiobook,callback,webhook';
 		expect(codex.alias).toEqual(expect.arrayContaining(words.split(',')));
+		// The panel shows one entry for both nodes, and finds it by the words of the action node.
+		const more = 'wait for task,dubbing,elevenlabs,eleven labs';
+		if (name === 'MediaGeneration')
+			expect(codex.alias).toEqual(expect.arrayContaining(more.split(',')));
 	});
 });
 
@@ -127,7 +159,7 @@ describe('what workflows are saved without', () => {
 		const [resource, ...others] = defaults.sort();
 		expect(resource).toBe(':speech');
 		expect(others.join(' ')).toBe(
-			'apiKey:getAll audio:join credits:get image:generate soundEffect:generate speech:generateByVoiceId task:get',
+			'apiKey:getAll audio:join credits:get image:generate model:getAll soundEffect:generate speech:generateByVoiceId task:get voice:getAll',
 		);
 	});
 
@@ -141,13 +173,15 @@ describe('what workflows are saved without', () => {
 
 	test('the values that a choice can have', () => {
 		const values = (field: INodeProperties) => choicesOf(field).map(({ value }) => value);
+		const formats =
+			'alaw_8000 mp3_22050_32 mp3_24000_48 mp3_44100_32 mp3_44100_64 mp3_44100_96 mp3_44100_128 mp3_44100_192 ulaw_8000 opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192 pcm_8000 pcm_16000 pcm_22050 pcm_24000 pcm_32000 pcm_44100 pcm_48000';
 		expect(byName((field) => /ptions$/.test(field.type) && values(field))).toEqual({
 			longText: ['join', 'off', 'parts'],
-			outputFormat: ['', 'mp3_44100_128', 'mp3_44100_192'],
+			outputFormat: ['', ...formats.split(' ')],
 			aspectRatio: ['', '1:1', '16:9', '9:16'],
 			resolution: ['', '1K', '2K', '4K'],
-			bodyContentType: ['json', 'multipart-form-data'],
-			speechRoute: ['auto', 'v1', 'v3'],
+			bodyContentType: ['multipart-form-data', 'json'],
+			modelType: ['image', 'speech'],
 			waitMode: ['poll', 'callback'],
 			onTimeout: ['error', 'returnTask'],
 			statuses: ['done', 'error'],
@@ -166,7 +200,7 @@ describe('pickers', () => {
 			expect(picker.modes?.map(({ name }) => name)).toEqual(['list', 'id']);
 			expect(picker.default).toEqual({ mode: 'list', value: '' });
 			// The editor shows it in an empty list: what is sent then.
-			const placeholder = picker.required ? undefined : 'Service default';
+			const placeholder = picker.required ? undefined : 'Service Default';
 			expect(picker.modes?.[0]?.placeholder).toBe(placeholder);
 		}
 	});
@@ -246,6 +280,32 @@ describe('which fields are shown', () => {
 		expect(forRun(withFiles, tool)).toMatchObject({ options: {} });
 	});
 
+	test('what means nothing is not offered', () => {
+		const notWaiting = { ...sound, waitForCompletion: false };
+		const options = { timeout: 7, maxActiveTasks: 3, fileName: 'a', splitFiles: true };
+		expect(forRun({ ...notWaiting, options })).toMatchObject({ options: {} });
+		expect(forRun({ ...notWaiting, options })).not.toHaveProperty('downloadOutput');
+		expect(shownAs('transcriptInOutput', byId)).toEqual([]);
+		expect(shownAs('transcriptInOutput', { ...byId, withTranscript: true })).toHaveLength(1);
+		const create = { resource: 'task', operation: 'create' };
+		expect(forRun({ ...create, options: { extraFields: '{"a": 1}' } })).toMatchObject({
+			options: {},
+		});
+		expect(forRun(create)).not.toHaveProperty('fields');
+	});
+
+	test('a tool of an agent has no fields for files, and a word on what limits its cost', () => {
+		const tool = { ...action, name: 'mediaGenerationTool' };
+		const ofTool = Object.keys(forRun(sound, tool) ?? {});
+		expect(ofTool).not.toContain('downloadOutput');
+		expect(ofTool).not.toContain('outputBinaryField');
+		expect(forRun({ ...sound, options: { fileName: 'a' } }, tool)).toMatchObject({ options: {} });
+		const [notice] = fields.filter(({ name }) => name === 'toolNotice');
+		expect(notice?.displayName).toContain('"Stop After Credits"');
+		expect(ofTool).toContain('toolNotice');
+		expect(Object.keys(forRun(sound) ?? {})).not.toContain('toolNotice');
+	});
+
 	test('what cannot be done is not offered: audio to a tool, as an agent hands over no files, and joining without waiting', () => {
 		const hidden = (name: string) => {
 			const choices = fields.filter((field) => field.name === name).flatMap(choicesOf);
@@ -255,7 +315,7 @@ describe('which fields are shown', () => {
 			{ value: 'audio', displayOptions: { hide: { '@tool': [true] } } },
 		]);
 		expect(hidden('longText')).toMatchObject([
-			{ value: 'join', displayOptions: { hide: { waitForCompletion: [false] } } },
+			{ value: 'join', displayOptions: { hide: { waitForCompletion: [false], '@tool': [true] } } },
 		]);
 	});
 
@@ -306,13 +366,20 @@ const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
 test.each<[INodeParameters, string]>([
 	[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
 	[{ ...speech('Id'), voiceId: { __rl: true, mode: 'id', value: 'v7' } }, 'Speech: v7'],
+	[
+		{
+			...speech('Id'),
+			voiceId: { __rl: true, mode: 'list', value: 'v7', cachedResultName: 'Aria (English)' },
+		},
+		'Speech: Aria (English)',
+	],
 	[speech('Id'), 'Speech'],
 	[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
 	[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
 	[{ resource: 'image', operation: 'generate' }, 'Image'],
-	[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create task: /v1/dub'],
-	[{ resource: 'task', operation: 'wait', taskId: 't1' }, 'Wait for task'],
-	[{ resource: 'credits', operation: 'get' }, 'Get credits'],
+	[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create Task: /v1/dub'],
+	[{ resource: 'task', operation: 'wait', taskId: 't1' }, 'Wait for Task'],
+	[{ resource: 'credits', operation: 'get' }, 'Get Credits'],
 ])(
 	'the canvas says in words what a node does, and what tells it apart: %j',
 	(parameters, words) => {
@@ -325,24 +392,33 @@ test.each<[INodeParameters, string]>([
 );
 
 describe('output schemas', () => {
-	const files = join(folder, '__schema__', 'v1.0.0');
+	const files = schemaFiles(resources, Number(trigger.version));
 
-	test('every operation has one, but for the keys, whose records are the service’s own', () => {
-		const missing = operations
-			.map(({ resource, value }) => join(resource, `${String(value)}.json`))
-			.filter((file) => !existsSync(join(files, file)));
-		expect(missing).toEqual([join('apiKey', 'getAll.json')]);
+	test('every operation has one: of a task, but for those that say what else they put out', () => {
+		const names = operations.map(
+			({ resource, value }) => `v1.0.0/${resource}/${String(value)}.json`,
+		);
+		expect(Object.keys(files).sort()).toEqual([...names, 'v1.1.0/output.json'].sort());
+		const task = files['v1.0.0/soundEffect/generate.json'];
+		expect(Object.keys(task?.properties ?? {})).toEqual(
+			expect.arrayContaining(['task_id', 'status', 'outputs', 'metadata']),
+		);
+		const music = { value: 'generate', work: { kind: 'creates' } };
+		const added = schemaFiles([{ value: 'music', operations: [music] }], 1);
+		expect(added['v1.0.0/music/generate.json']).toEqual(task);
+		const read = { value: 'get', work: { kind: 'reads' } };
+		expect(() => schemaFiles([{ value: 'tempo', operations: [read] }], 1)).toThrow(/tempo:get/);
 	});
 
 	test('that of the trigger has what it adds to a task, and fits the sample of the example', () => {
-		const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
-		const schema = read(join(folder, '__schema__', 'v1.1.0', 'output.json'));
-		const fields = Object.keys((schema as { properties: object }).properties);
-		const added = ['task_id', 'outputs', 'verified', 'reference', 'reference_verified'];
-		const example = read(join(__dirname, '../../examples/on-completion.json'));
-		const { pinData } = example as { pinData: Record<string, Array<{ json: IDataObject }>> };
-		const [sample] = Object.values(pinData).flat();
+		const example = JSON.parse(
+			readFileSync(join(__dirname, '../../examples/on-completion.json'), 'utf8'),
+		) as { pinData: Record<string, Array<{ json: IDataObject }>> };
+		const [sample] = Object.values(example.pinData).flat();
 		expect(sample?.json.status).toBe('done');
-		expect(fields).toEqual(expect.arrayContaining([...added, ...Object.keys(sample?.json ?? {})]));
+		const added = ['task_id', 'outputs', 'verified', 'reference', 'reference_verified'];
+		expect(Object.keys(files['v1.1.0/output.json']?.properties ?? {})).toEqual(
+			expect.arrayContaining([...added, ...Object.keys(sample?.json ?? {})]),
+		);
 	});
 });

@@ -3,9 +3,19 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
 
-/** n8n gives a field's fallback where the workflow has none, and throws where there is no fallback either. */
-export function fieldsWith(parameters: Record<string, unknown>): ItemFields {
+/**
+ * n8n gives a field's fallback where the workflow has none, and throws where there is no fallback either.
+ * @param more `typed`: the parameters as the workflow has them, expressions included
+ */
+export function fieldsWith(
+	parameters: Record<string, unknown>,
+	more: { typed?: object; timeZone?: string; type?: string } = {},
+): ItemFields {
+	const { typed = parameters, timeZone = 'UTC', type = 'mediaGeneration' } = more;
 	const context = {
+		getNode: () => ({ type, parameters: typed }),
+		getExecutionId: () => '1',
+		getTimezone: () => timeZone,
 		getNodeParameter(name: string, _index: number, fallback?: unknown) {
 			// An expression may lead to nothing.
 			if (Object.hasOwn(parameters, name)) return parameters[name];

@@ -8,8 +8,8 @@ import { fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
-const read = (fields: Fields, alwaysWaits = false) =>
-	readItemSettings(fieldsWith(fields), alwaysWaits);
+const read = (fields: Fields, alwaysWaits = false, type?: string) =>
+	readItemSettings(fieldsWith(fields, type === undefined ? {} : { type }), alwaysWaits);
 const withOptions = (options: Fields, more: Fields = {}) => read({ ...more, options });
 
 const PLAIN: ItemSettings = {
@@ -25,8 +25,8 @@ const PLAIN: ItemSettings = {
 	callbackReference: undefined,
 	timeoutMs: 600_000,
 	onTimeout: 'error',
-	contextBetweenParts: false,
 	minimumCredits: undefined,
+	sendUnclearAgain: false,
 };
 const suspended = { waitMode: 'callback' };
 const asleep = (fields: Partial<{ graceMs: number }> = {}) => ({
@@ -69,7 +69,7 @@ const options: Array<[string, unknown, object]> = [
 	['timeout', 30, { timeoutMs: 30_000 }],
 	['timeout', LONGEST, { timeoutMs: 1_000 * LONGEST }],
 	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
-	['contextBetweenParts', true, { contextBetweenParts: true }],
+	['sendUnclearAgain', true, { sendUnclearAgain: true }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
 	['minimumCredits', 0, {}],
 	['callbackReference', 'order 7', { callbackReference: 'order 7' }],
@@ -82,7 +82,26 @@ test.each(options)('the option %s: %j', (name, value, expected) => {
 test('a task made earlier is always waited for, and has no long text', () => {
 	const fields = { waitForCompletion: false, longText: 'join', options: { maxCharacters: 1 } };
 	expect(read(fields, true)).toEqual(PLAIN);
-	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep());
+	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep({ graceMs: 1_000 }));
+});
+
+test('a tool of an agent fetches no files, and so joins none', () => {
+	const tool = 'mediaGenerationTool';
+	expect(read({ downloadOutput: true }, false, tool).files.download).toBe(false);
+	expect(refusalOf(() => read({ longText: 'join' }, false, tool))).toEqual({
+		message: '"Long Text: Join Into One File" needs the files of its parts',
+		description:
+			'A tool of an AI agent has none: set "Long Text" to "One Item per Part". Nothing was sent.',
+	});
+});
+
+test.each([
+	['fileName', 'File Name'],
+	['callbackReference', 'Callback Reference'],
+])('an expression that was typed as plain text: %s', (name, label) => {
+	expect(refusalOf(() => withOptions({ [name]: '{{ $json.row }}' })).message).toBe(
+		`"${label}" is {{ $json.row }}, word for word: the field is on Fixed`,
+	);
 });
 
 const parts = { longText: 'parts' };
@@ -139,7 +158,11 @@ describe('refused in words', () => {
 		['no time to sleep', sleeping({ timeout: -1 }), noTime(86_400)],
 		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime(600)],
 		['a size', { options: { maxFileSize: 0 } }, noSize],
-		['a balance', { options: { minimumCredits: -1 } }, outside('Min Credits', 'of at least 0', 0)],
+		[
+			'a balance',
+			{ options: { minimumCredits: -1 } },
+			outside('Minimum Credits', 'of at least 0', 0),
+		],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
 		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],
@@ -190,12 +213,12 @@ describe('settings of the run', () => {
 	});
 
 	test.each(['', null, undefined, -1, 'much', {}])(
-		'Max Credits of %j is refused: it does not mean "no limit"',
+		'Stop After Credits of %j is refused: it does not mean "no limit"',
 		(maximumCredits) => {
 			expect(refusalOf(() => ofRun({ maximumCredits }))).toEqual({
-				message: 'The option "Max Credits" must be a number of at least 0',
+				message: 'The option "Stop After Credits" must be a number of at least 0',
 				description:
-					'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+					'Set "Stop After Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 			});
 		},
 	);

@@ -1,15 +1,15 @@
 /** Which routes are asked for a list, page by page, and what is read of their answers (docs/service.md, "More routes"). */
 import { lists, pageIn, type ListRoute } from '../../nodes/MediaGeneration/actions/lists';
 
-const [v3, v2, v1] = lists.searchVoices.routes as [ListRoute, ListRoute, ListRoute];
-const [speechModels] = lists.searchSpeechModels.routes as [ListRoute];
-const [imageModels] = lists.searchImageModels.routes as [ListRoute];
+const [[v3, minimax], [v1]] = lists.searchVoices.routes as unknown as [ListRoute[], ListRoute[]] &
+	[[ListRoute, ListRoute], [ListRoute]];
+const [[speechModels]] = lists.searchSpeechModels.routes as unknown as [[ListRoute]];
+const [[imageModels]] = lists.searchImageModels.routes as unknown as [[ListRoute]];
 
 test.each<[string, ListRoute, string, string | undefined, string]>([
 	['v3', v3, '', undefined, '/v3/voices?provider=elevenlabs&page=1&page_size=100'],
 	['v3', v3, 'a&b', '2', '/v3/voices?provider=elevenlabs&search=a%26b&page=2&page_size=100'],
-	['v2', v2, '', undefined, '/v2/voices?page_size=100'],
-	['v2', v2, 'a b', 't', '/v2/voices?search=a+b&page_size=100&next_page_token=t'],
+	['another provider', minimax, '', undefined, '/v3/voices?provider=minimax&page=1&page_size=100'],
 	['v1', v1, 'a', '2', '/v1/voices'],
 	['speech models', speechModels, 'a', '2', '/v1/models'],
 	['image models', imageModels, 'a', '2', '/v1i/models'],
@@ -31,41 +31,34 @@ test.each<[unknown, unknown]>([
 	[{ data: 'a' }, undefined],
 	[{ success: false }, undefined],
 ])('where the records are: %j', (body, entries) => {
-	for (const route of [v3, v2, v1])
-		expect(pageIn(body, route, undefined)).toEqual(
-			entries === undefined ? undefined : expect.objectContaining({ entries }),
-		);
+	for (const route of [v3, v1]) {
+		const page = pageIn(body, route, undefined);
+		expect(page?.entries.map(({ record: _, ...shown }) => shown)).toEqual(entries);
+	}
 });
 
 const data = [{ id: 'a' }];
-const two = { voices: data, next_page_token: 't' };
 test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
 	['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
 	['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
 	['v3, the last one', v3, '2', { data, pagination: { has_more: false } }, undefined],
 	['v3, without a word about it', v3, '2', { data }, undefined],
 	['v3, a list alone', v3, undefined, data, undefined],
-	['v2, more to come', v2, undefined, { ...two, has_more: true }, 't'],
-	['v2, only a token', v2, 's', { voices: data, next_page_token: 7 }, '7'],
-	['v2, the last one', v2, 's', { ...two, has_more: false }, undefined],
-	['v1 has one', v1, '2', { ...two, has_more: true }, undefined],
+	['v1 has one', v1, '2', { voices: data, has_more: true }, undefined],
 ])('pages: %s', (_, route, cursor, body, next) => {
-	expect(pageIn(body, route, cursor)).toEqual({ entries: [{ value: 'a', name: 'a' }], next });
+	expect(pageIn(body, route, cursor)).toMatchObject({ entries: [{ value: 'a', name: 'a' }], next });
 });
 
 type Entry = [value: string, name: string, description?: string];
 const entriesOf = (route: ListRoute, record: unknown) =>
-	pageIn([record], route, undefined)?.entries.map(({ value, name, ...rest }) => [
-		value,
-		name,
-		...Object.values(rest),
-	]);
+	pageIn([record], route, undefined)?.entries.map(({ value, name, description }) =>
+		description === undefined ? [value, name] : [value, name, description],
+	);
 
 const of = { language: 'English', accent: 'Irish', gender: 'female' };
 test.each<[unknown, Entry[]]>([
 	[{ voice_id: '', id: 7, name: 'Seven' }, [['7', 'Seven']]],
-	[{ voice_id: 'elevenlabs_a' }, [['a', 'a']]],
-	[{ voice_id: 'a_elevenlabs_b' }, [['a_elevenlabs_b', 'a_elevenlabs_b']]],
+	[{ voice_id: 'elevenlabs_a' }, [['elevenlabs_a', 'elevenlabs_a']]],
 	['a', [['a', 'a']]],
 	[{ name: 'nobody' }, []],
 	[null, []],

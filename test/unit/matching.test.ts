@@ -136,7 +136,7 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{ body: { text: 'rain', loop: true } }, { text: 'rain', loop: 'true' }, 'sure'],
 	[{ body: { text: 'rain', voice_settings: { speed: 1 } } }, { text: 'rain', speed: 2 }, 'none'],
 	[SPOKEN, { text: 'rain', voice_id: 'y' }, 'none'],
-	[{ ...SPOKEN, speechRoute: 'v1' }, { ...rain, voice_id: 'elevenlabs_x' }, 'sure'],
+	[{ ...SPOKEN, kind: 'speech-v1' }, { ...rain, voice_id: 'elevenlabs_x' }, 'sure'],
 	[{ body: { to: 'de' }, files: [{} as never] }, { to: 'de' }, 'possible'],
 	[{ qs: { output_format: 'mp3' } }, { text: 'rain', output_format: 'wav' }, 'none'],
 	[{ body: { model_id: 'm', prompt: 'cat' } }, { model_id: 'm' }, 'possible'],

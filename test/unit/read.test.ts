@@ -1,5 +1,6 @@
 import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/actions/account';
-import { deepMerge, taskIdProblem } from '../../nodes/MediaGeneration/actions/fields';
+import { deepMerge } from '../../nodes/MediaGeneration/actions/jsonObjects';
+import { taskIdProblem } from '../../nodes/MediaGeneration/actions/taskIds';
 
 describe('deepMerge', () => {
 	test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([

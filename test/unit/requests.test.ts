@@ -13,10 +13,11 @@ const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
 const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
 const create = { resource: 'task', operation: 'create', path: '/v1m/task/music-generation' };
 
-function request(fields: Fields): CreationRequest {
+/** @param typed the fields as the workflow has them, expressions included */
+function request(fields: Fields, typed = fields): CreationRequest {
 	const { work } = operationOf(fields.resource, fields.operation);
 	if (work.kind !== 'creates') throw new Error(`It ${work.kind}`);
-	return work.request(fieldsWith(fields));
+	return work.request(fieldsWith(fields, { typed }));
 }
 
 const picked = (value: unknown) => ({ __rl: true, mode: 'list', value, cachedResultName: 'x' });
@@ -50,7 +51,12 @@ const rows = { ...form, body: '{"a": 1, "b": [2]}', fields };
 const ship = extra('{"model_parameters": {"seed": 7}, "prompt": "A ship"}');
 const shipModel = { aspect_ratio: '16:9', seed: 7 };
 const shipped = { ...plainImage, prompt: 'A ship', model_parameters: shipModel };
-const [deepBody, deepExtra] = [{ a: { b: 1 } }, extra({ a: { c: 2 } })];
+const options = (given: Fields) => ({ options: given });
+const settings = { speed: 1.1, stability: '0.4', similarityBoost: 0, style: 0 };
+const voiceSettings = { similarity_boost: 0, speed: 1.1, stability: 0.4, style: 0 };
+const boost = '{"voice_settings": {"speed": 2, "use_speaker_boost": true}}';
+const mixed = { speed: 1.1, extraFields: boost };
+const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
 test.each<[string, Fields, object]>([
 	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
 	['a model', { ...speech, modelId: picked('m') }, { text: 'Hello', model_id: 'm' }],
@@ -59,6 +65,26 @@ test.each<[string, Fields, object]>([
 	['a text as it is', { ...speech, text: ' Hello\n' }, { text: ' Hello\n' }],
 	['a voice name', byName, { text: 'Hi', voice: 'Aria', with_transcript: false }],
 	['a sound effect', sound, { text: 'Rain' }],
+	[
+		'settings of the voice that were added',
+		{ ...speech, ...options(settings) },
+		{ text: 'Hello', voice_settings: voiceSettings },
+	],
+	[
+		'extra fields beside settings of the voice',
+		{ ...speech, ...options(mixed) },
+		{ text: 'Hello', voice_settings: { speed: 2, use_speaker_boost: true } },
+	],
+	[
+		'options of a sound effect that were added',
+		{ ...sound, ...options(steered) },
+		{ text: 'Rain', duration_seconds: 0.5, prompt_influence: 1, loop: true },
+	],
+	[
+		'a loop that was added and turned off',
+		{ ...sound, ...options({ loop: false }) },
+		{ text: 'Rain', loop: false },
+	],
 	['an image', image, plainImage],
 	['all fields of an image', { ...image, ...allOfImage }, wholeImage],
 	['one parameter of a model', { ...image, aspectRatio: '', resolution: '1K' }, smallImage],
@@ -74,7 +100,6 @@ test.each<[string, Fields, object]>([
 		{ ...image, aspectRatio: '16:9', ...ship },
 		shipped,
 	],
-	['extra fields for any task', { ...create, body: deepBody, ...deepExtra }, { a: { b: 1, c: 2 } }],
 ])('the body has %s', (_, fields, body) => {
 	expect(request(fields).body).toEqual(body);
 });
@@ -147,17 +172,17 @@ describe('bad fields are refused in words', () => {
 	const withImages = (referenceImages: unknown) => ({ options: { referenceImages } });
 	const noNames = [
 		'The option "Reference Images" is not a text',
-		'Enter the names of binary fields, separated by commas. Nothing was sent.',
+		'Enter the names of input data fields, separated by commas. Nothing was sent.',
 	];
 	const likeAnother = { ...image, prompt: '@img2 like @img1' };
 	const noImage = [
 		'The prompt names @img2, but there is 1 reference image',
-		'Add the binary field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
+		'Add the input data field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
 	];
 	const [BODY, QUERY, EXTRA] = ['field "Body"', 'field "Query"', 'option "Extra Body Fields"'];
 	const bodyExample = '{"prompt": "A slow waltz"}';
 	const queryExample = '{"output_format": "mp3_44100_128"}';
-	const extraExample = '{"voice_settings": {"speed": 1.1}}';
+	const extraExample = '{"model_id": "sound-2"}';
 
 	test.each<[string, Fields, string[]]>([
 		['no text', { ...speech, text: undefined }, empty('Text')],
@@ -193,8 +218,72 @@ describe('bad fields are refused in words', () => {
 		['extra fields that are no JSON', { ...sound, ...extra('speed') }, noJson(EXTRA, extraExample)],
 		['extra fields as a list', { ...sound, ...extra('[1]') }, noObject(EXTRA, extraExample)],
 		['deep extra fields', { ...sound, ...extra(deep(101)) }, tooDeep(EXTRA)],
+		[
+			'a speed in words',
+			{ ...speech, ...options({ speed: 'fast' }) },
+			[
+				'The option "Speed" must be a number',
+				'Set "Speed" to a number, or remove the option. Nothing was sent.',
+			],
+		],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => request(fields))).toEqual({ message, description });
+	});
+
+	const TO_EXPRESSION =
+		'Switch it to Expression (above the field, on the right). Nothing was sent.';
+	const typed = '{{ $json.text }}';
+
+	test.each<[string, Fields, string]>([
+		['Text', { ...speech, text: typed }, `"Text" is ${typed}`],
+		['Text of a sound', { ...sound, text: ' {{$json.a}} ' }, '"Text" is {{$json.a}}'],
+		[
+			'a part of it',
+			{ ...byName, text: `Dear {{ $json.name }}, hi` },
+			'"Text" has {{ $json.name }}',
+		],
+		['Prompt', { ...image, prompt: '{{ $json.p' }, '"Prompt" is {{ $json.p'],
+		['Voice', { ...speech, voiceId: picked(typed) }, `"Voice" is ${typed}`],
+		['Voice Name', { ...byName, voice: typed }, `"Voice Name" is ${typed}`],
+		[
+			'Extra Body Fields',
+			{ ...sound, ...extra('{"a": "{{ $json.a }}"}') },
+			'"Extra Body Fields" has {{ $json.a }}',
+		],
+		['Body', { ...create, body: `{"a": "${typed}"}` }, `"Body" has ${typed}`],
+	])('an expression that was typed as plain text: %s', (_, fields, message) => {
+		expect(refusalOf(() => request(fields))).toEqual({
+			message: `${message}, word for word: the field is on Fixed`,
+			description: TO_EXPRESSION,
+		});
+	});
+
+	test.each<[Fields, Fields]>([
+		[
+			{ ...speech, text: typed },
+			{ ...speech, text: '={{ $json.a }}' },
+		],
+		[
+			{ ...speech, voiceId: picked('{{ $x') },
+			{ ...speech, voiceId: picked('={{ $json.a }}') },
+		],
+		[{ ...sound, text: 'Set {{ braces }} or $5' }, sound],
+	])(
+		'what an expression leads to may look like one, and so may other braces: %j',
+		(fields, inWorkflow) => {
+			expect(() => request(fields, inWorkflow)).not.toThrow();
+		},
+	);
+
+	test.each([
+		['={"text": "{{ $json.t }}"}', '$json.t'],
+		['={"n": {{ $json.n }}, "a": "Dear {{ $json["t"] }}!"}', '$json["t"]'],
+	])('JSON that a text breaks: %s', (body, expression) => {
+		const broken = { ...create, body: '{"text": "She said "hi""}' };
+		expect(refusalOf(() => request(broken, { ...create, body }))).toEqual({
+			message: 'The field "Body" is not valid JSON',
+			description: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${expression}) }} without quotes around it. Nothing was sent.`,
+		});
 	});
 
 	test('100 levels are not too deep, lists included', () => {
@@ -259,26 +348,10 @@ describe('long texts', () => {
 		const whole = request({ ...speech, text: two, modelId: 'm', outputFormat: 'wav' });
 		const texts = atOnce(textsOf(whole, long));
 		expect(texts.map((text) => text.trim())).toEqual(two.split('\n\n'));
-		const requests = requestsFor(whole, texts, false);
+		const requests = requestsFor(whole, texts);
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
 		expect(requestText(whole)).toBe(two);
 		expect(atOnce(textsOf(whole, { kind: 'off' }))).toEqual([two]);
-	});
-
-	test('with context: the end of the part before, and the beginning of the next one', () => {
-		const whole = request({ ...speech, ...extra('{"next_text": "End."}') });
-		const texts = ['One. Two.', 'Three.', `Four. ${'Long enough. '.repeat(50)}`.trim()];
-		const context = requestsFor(whole, texts, true).map(({ body }) => [
-			body.previous_text,
-			body.next_text,
-		]);
-		const [, [before, after] = [], last] = context;
-		expect(context[0]).toEqual([undefined, 'Three.']);
-		expect(before).toBe('One. Two.');
-		expect(after).toMatch(/^Four\. (Long enough\. )+Long enough\.$/);
-		expect(after).toHaveLength(499);
-		// What the user says of the text after all of it stays.
-		expect(last).toEqual(['Three.', 'End.']);
 	});
 
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
@@ -299,7 +372,7 @@ test.each<[unknown, unknown]>([
 	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
 		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
 		description: expect.stringMatching(
-			/^Choose Resource and Operation again in this node\. There are: speech: generateByVoiceId, .*, apiKey: getAll\.$/,
+			/^Choose Resource and Operation again in this node\. There are: image: generate, .*, voice: getAll\.$/,
 		) as string,
 	});
 });

@@ -168,7 +168,7 @@ test('whatever answers a read is a balance, keys without secrets, a list, or non
 			expect(credits === undefined || Number.isFinite(credits)).toBe(true);
 			expect(JSON.stringify(maskSecrets(apiKeysOf(body) ?? []))).not.toContain(KEY);
 			for (const { routes } of Object.values(lists))
-				for (const route of routes) {
+				for (const route of routes.flat()) {
 					const page = pageIn(body, route, undefined);
 					for (const { value, name } of page?.entries ?? [])
 						expect([typeof value, typeof name]).toEqual(['string', 'string']);

@@ -16,11 +16,14 @@ interface Case {
 	/** What the account has learnt before. */
 	learnt?: SpeechRoute;
 	isOver?: boolean;
+	/** Further fields of the body. */
+	more?: object;
 	v1?: Reply;
 	v3?: Reply;
 }
 
-async function sent({ voice = 'a', kind = 'speech-v1', learnt, isOver = false, ...given }: Case) {
+async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
+	const { learnt, isOver = false } = given;
 	const { v1 = CREATED, v3 = { ...CREATED } } = given;
 	const account = new Account();
 	account.speechRoute = learnt;
@@ -30,7 +33,7 @@ async function sent({ voice = 'a', kind = 'speech-v1', learnt, isOver = false, .
 		path: `/v1/text-to-speech/${voice}`,
 		pathFields: { voice_id: voice },
 		qs: { output_format: 'wav' },
-		body: { text: 'Hello' },
+		body: { text: 'Hello', ...more },
 	};
 	const send = async (wire: Partial<ApiRequest>) => {
 		wires.push(wire);
@@ -107,4 +110,26 @@ test.each([
 	const { wires } = await sent({ voice, learnt: 'v3' });
 	const body = { voice_id, output_format: 'wav', text: 'Hello' };
 	expect(wires).toEqual([{ path: '/v3/text-to-speech', form: true, body }]);
+});
+
+test.each<[object, object]>([
+	[{ voice_settings: { speed: 1.1, style: 0 } }, { speed: 1.1, voice_settings: { style: 0 } }],
+	[{ voice_settings: { speed: 1.1 } }, { speed: 1.1 }],
+	[
+		{ voice_settings: { speed: 1.1, style: 1 }, speed: 0.9 },
+		{ speed: 0.9, voice_settings: { style: 1 } },
+	],
+	[{ voice_settings: 'x' }, { voice_settings: 'x' }],
+])('v3 has the speed beside the settings of the voice: %j', async (more, fields) => {
+	const [{ body } = {}] = (await sent({ learnt: 'v3', more })).wires;
+	expect(body).toEqual({
+		...{ voice_id: 'elevenlabs_a', output_format: 'wav', text: 'Hello' },
+		...fields,
+	});
+});
+
+test('v1 gets the ID of a voice of its own provider without that name, and its settings as they are', async () => {
+	const more = { voice_settings: { speed: 1.1 } };
+	const { wires } = await sent({ voice: 'elevenlabs_a', v3: NOWHERE, more });
+	expect(wires[1]).toMatchObject({ path: '/v1/text-to-speech/a', body: more });
 });

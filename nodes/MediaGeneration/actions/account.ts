@@ -54,8 +54,8 @@ export const credits: Resource = {
 			value: 'get',
 			name: 'Get',
 			action: 'Get credit balance',
-			description: 'Read how many credits the account has left',
-			subtitle: 'Get credits',
+			description: 'Get the credit balance of the account',
+			subtitle: 'Get Credits',
 			work: reads('/v1/credits', (body) => {
 				if (!isObject(body)) return undefined;
 				const balance = creditsOf(body);
@@ -74,8 +74,8 @@ export const apiKeys: Resource = {
 			value: 'getAll',
 			name: 'Get Many',
 			action: 'Get many API keys',
-			description: 'List the API keys of the account, with their secrets masked',
-			subtitle: 'Get API keys',
+			description: 'Get many API keys of the account, with their secrets masked',
+			subtitle: 'Get API Keys',
 			work: reads('/v1/api-keys', (body) => apiKeysOf(body)?.map(maskSecrets)),
 		},
 	],

@@ -8,15 +8,15 @@ export const audio: Resource = {
 	// An agent hands over texts only.
 	displayOptions: { hide: AS_TOOL },
 	fields: [
-		text('Input Binary Field', 'inputBinaryField', {
+		text('Input Data Field Name', 'inputBinaryField', {
 			required: true,
 			default: 'data',
-			hint: 'The name of the input binary field with the audio file of each item',
+			hint: 'The name of the input field that holds the audio file of each item',
 		}),
 		text('Group By', 'groupBy', {
-			placeholder: 'e.g. {{ $json.chapter }}',
+			placeholder: 'e.g. chapter-1',
 			description:
-				'Items with the same value are joined into one file, in their order. Leave empty to join all items.',
+				'Items with the same value are joined into one file, in their order. Usually an expression: {{ $json.chapter }}. Leave empty to join all items.',
 		}),
 		text('File Name', 'fileName', {
 			placeholder: 'e.g. chapter-1',
@@ -25,7 +25,7 @@ export const audio: Resource = {
 		text('Put Output File in Field', 'outputBinaryField', {
 			required: true,
 			default: 'data',
-			hint: 'The name of the output binary field for the joined file; merged captions get _1 appended',
+			hint: 'The name of the output field for the joined file; merged captions get _1 appended',
 		}),
 		optionsField([
 			pauseOption,
@@ -37,7 +37,9 @@ export const audio: Resource = {
 			value: 'join',
 			name: 'Join',
 			action: 'Join audio',
-			description: 'Join the MP3 or WAV files of all items into one file. The service is not used.',
+			description:
+				'Join the audio files (MP3 or WAV) of all items into one. The service is not used.',
+			subtitle: 'Join Audio',
 			work: { kind: 'joins' },
 		},
 	],

@@ -1,24 +1,18 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
 import type {
-	IBinaryData,
 	IBinaryKeyData,
+	IBinaryData,
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
-import { invalid, messageOf } from '../base/failures';
-import { asNumber, asText, isObject, parseJson, type JsonObject } from '../base/json';
+import { invalid, messageOf, quote } from '../base/failures';
+import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { isToolRun } from '../n8n/execution';
-import { fileNamed, itemFiles } from '../n8n/itemFiles';
+import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
-
-const MAX_TASK_ID = 4_000;
-
-export function taskIdProblem(taskId: string): string | undefined {
-	const problem = pathProblem(taskId);
-	if (problem !== undefined) return `it ${problem}`;
-	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
-}
+import { deepMerge, jsonObject } from './jsonObjects';
+import { checkedTaskId, listedTaskIds } from './taskIds';
 
 /** Returns a number that fits, or throws an `invalid` failure in these words. @param fits false for NaN */
 export function fittingNumber(
@@ -31,25 +25,8 @@ export function fittingNumber(
 	throw invalid(message, advice);
 }
 
-/** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
-export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
-	const merged: JsonObject = { ...base };
-	for (const [key, value] of Object.entries(extra)) {
-		// An own key of this name would set the prototype of the copy.
-		if (key === '__proto__') continue;
-		const present = Object.hasOwn(merged, key) ? merged[key] : undefined;
-		merged[key] = isObject(value) ? deepMerge(isObject(present) ? present : {}, value) : value;
-	}
-	return merged;
-}
-
-/** JSON.stringify overflows the stack far beyond this depth. */
-const MAX_FIELD_DEPTH = 100;
-
-function nestedDeeperThan(levels: number, value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
-}
+/** The beginning of an expression of n8n, as users type it into a field that takes it word for word. */
+const TYPED_EXPRESSION = /\{\{\s*\$.*?(?:\}\}|$)/s;
 
 /** This file of an item goes into its request. */
 export interface InputFile {
@@ -75,12 +52,44 @@ export class ItemFields {
 		return itemFiles(this.context, this.itemIndex);
 	}
 
+	/** Of the workflow. */
+	get timeZone(): string {
+		return this.context.getTimezone();
+	}
+
+	get isTool(): boolean {
+		return isToolRun(this.context);
+	}
+
 	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
-		const value = this.parameter(name, null);
-		const isLocator = isObject(value) && value.__rl === true;
-		return (isLocator ? value.value : value) ?? undefined;
+		return valueIn(this.parameter(name, null)) ?? undefined;
+	}
+
+	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
+	get options(): JsonObject {
+		this.resolved ??= this.parameter('options', {});
+		return isObject(this.resolved) ? this.resolved : {};
+	}
+
+	/** Returns the expression that a field or option has; undefined where its value stands there as it is. */
+	private expressionIn(name: string): string | undefined {
+		const { parameters } = this.context.getNode();
+		const options: JsonObject = isObject(parameters.options) ? parameters.options : {};
+		const typed = valueIn(parameters[name] ?? options[name]);
+		return typeof typed === 'string' && typed.startsWith('=') ? typed : undefined;
+	}
+
+	/** Refuses an expression that was typed as plain text. What an expression leads to is data, and may look like one. */
+	private checkTyped(text: string, name: string, label: string): void {
+		const [typed] = TYPED_EXPRESSION.exec(text) ?? [];
+		if (typed === undefined || this.expressionIn(name) !== undefined) return;
+		const verb = typed === text.trim() ? 'is' : 'has';
+		throw invalid(
+			`"${label}" ${verb} ${quote(typed, 60)}, word for word: the field is on Fixed`,
+			'Switch it to Expression (above the field, on the right). Nothing was sent.',
+		);
 	}
 
 	private parameter(name: string, fallback: null | object): unknown {
@@ -94,36 +103,11 @@ export class ItemFields {
 		}
 	}
 
-	/** Finds a file of the item. @param label of the field that names it */
-	binary(field: string, label: string): IBinaryData {
-		if (isToolRun(this.context))
-			throw invalid(
-				'A tool of an AI agent has no files: an agent passes only text',
-				`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
-			);
-		const binary = this.files;
-		const found = fileNamed(binary, field);
-		if (found !== undefined) return found;
-		const present = Object.keys(binary);
-		throw invalid(
-			`Item ${this.itemIndex} has no binary field "${field}"`,
-			present.length === 0
-				? 'The item has no binary data. Put a file there first, e.g. with "Download Output" or a node that reads files.'
-				: `Set "${label}" to one of those that the item has: ${present.join(', ')}.`,
-		);
-	}
-
 	/** Reads a field that has any number of rows. */
 	rows(name: string, entry: string): JsonObject[] {
 		const value = this.raw(name);
 		const rows = isObject(value) ? value[entry] : undefined;
 		return Array.isArray(rows) ? rows.filter(isObject) : [];
-	}
-
-	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
-	get options(): JsonObject {
-		this.resolved ??= this.parameter('options', {});
-		return isObject(this.resolved) ? this.resolved : {};
 	}
 
 	requiredText(name: string, label: string): string {
@@ -145,7 +129,16 @@ export class ItemFields {
 				`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
 			);
 		const text = String(value);
+		this.checkTyped(text, name, label);
 		return text.trim() === '' ? undefined : text;
+	}
+
+	/** Reads an option leniently: an expression often leads to another simple value. */
+	textOption(name: string, label: string): string | undefined {
+		const value = this.options[name];
+		const text = asText(typeof value === 'boolean' ? String(value) : value);
+		if (text !== undefined) this.checkTyped(text, name, label);
+		return text;
 	}
 
 	pathPart(name: string, label: string): string {
@@ -162,25 +155,15 @@ export class ItemFields {
 		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
 	}
 
-	/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may hold a comma */
+	/** @param own the ID that the item itself has */
 	taskIds(own: string | undefined): string[] {
 		const value = this.raw('taskId');
-		const text = Array.isArray(value) ? '' : this.requiredText('taskId', 'Task ID').trim();
-		const taskIds = Array.isArray(value)
-			? value.map((entry) => asText(entry)?.trim() ?? '')
-			: (text === own ? [text] : text.split(',').map((part) => part.trim())).filter(Boolean);
-		if (taskIds.length === 0 || taskIds.includes(''))
-			throw invalid(
-				'The field "Task ID" is empty or contains an invalid ID',
-				'Enter the task_id of each task in "Task ID".',
-			);
-		return [...new Set(taskIds)].map(checkedTaskId);
+		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID').trim();
+		return listedTaskIds(given as readonly unknown[] | string, own);
 	}
 
 	boolean(name: string, fallback: boolean): boolean {
-		const value = this.raw(name);
-		if (value === 'true' || value === 'false') return value === 'true';
-		return typeof value === 'boolean' ? value : fallback;
+		return asBoolean(this.raw(name)) ?? fallback;
 	}
 
 	count(name: string, label: string, least = 1): number {
@@ -190,24 +173,35 @@ export class ItemFields {
 		]);
 	}
 
-	/** @param zero whether it may be 0 as well, which switches the option off */
+	/** How many entries are asked for. */
+	limit(): number {
+		return this.boolean('returnAll', false) ? Infinity : this.count('limit', 'Limit');
+	}
+
+	/** @param range `zero`: it may be 0 as well, which switches the option off */
 	numberOption(
 		name: string,
 		label: string,
-		{
-			fallback,
-			zero = false,
-			most = Infinity,
-		}: { fallback: number; zero?: boolean; most?: number },
+		range: { fallback: number; zero?: boolean; most?: number },
 	): number {
+		const { fallback, zero = false, most = Infinity } = range;
 		const given = this.options[name];
 		if (given === undefined) return fallback;
 		const fits = (value: number) => value <= most && (value > 0 || (zero && value === 0));
 		const least = zero ? 'of at least 0' : 'greater than 0';
-		const range = most === Infinity ? least : `${least} and at most ${most}`;
+		const limits = most === Infinity ? least : `${least} and at most ${most}`;
 		return fittingNumber(given, fits, [
-			`The option "${label}" must be a number ${range}`,
+			`The option "${label}" must be a number ${limits}`,
 			`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
+		]);
+	}
+
+	/** Reads an option that is sent only where it was added. Which numbers a service takes is its own matter. */
+	sentNumber(name: string, label: string): number | undefined {
+		if (!Object.hasOwn(this.options, name)) return undefined;
+		return fittingNumber(this.options[name], (value) => !Number.isNaN(value), [
+			`The option "${label}" must be a number`,
+			`Set "${label}" to a number, or remove the option. Nothing was sent.`,
 		]);
 	}
 
@@ -222,41 +216,23 @@ export class ItemFields {
 		);
 	}
 
-	/** Merges the extra fields in. Undefined values are left out where the body becomes JSON. */
-	body(fields: JsonObject): IDataObject {
-		const { extraFields } = this.options;
-		const example = '{"voice_settings": {"speed": 1.1}}';
-		const extra = jsonObject(extraFields, 'option "Extra Body Fields"', example);
+	/** Reads a field of JSON, or the option of that name. */
+	json(name: string, label: string, example: string): JsonObject {
+		const isOption = Object.hasOwn(this.options, name);
+		const given = isOption ? this.options[name] : this.raw(name);
+		if (typeof given === 'string') this.checkTyped(given, name, label);
+		const what = `${isOption ? 'option' : 'field'} "${label}"`;
+		return jsonObject(given, { what, example, expression: this.expressionIn(name) });
+	}
+
+	/** Merges the option Extra Body Fields in. Undefined values are left out where the body becomes JSON. */
+	body(fields: JsonObject, example: string): IDataObject {
+		const extra = this.json('extraFields', 'Extra Body Fields', example);
 		return deepMerge(deepMerge({}, fields), extra) as IDataObject;
 	}
 }
 
-export function checkedTaskId(taskId: string): string {
-	const problem = taskIdProblem(taskId);
-	if (problem === undefined) return taskId;
-	throw invalid(
-		`The Task ID can't be used: ${problem}`,
-		'Enter the task_id that the service returned when the task was created, and nothing else.',
-	);
-}
-
-/** Reads JSON, or what an expression leads to; an object without fields where nothing is set. Throws an `invalid` failure. */
-export function jsonObject(given: unknown, what: string, example: string): JsonObject {
-	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
-	if (value === undefined)
-		throw invalid(
-			`The ${what} is not valid JSON`,
-			`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
-		);
-	if (!isObject(value))
-		throw invalid(
-			`The ${what} is not a JSON object`,
-			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
-		);
-	if (nestedDeeperThan(MAX_FIELD_DEPTH, value))
-		throw invalid(
-			`The ${what} is nested deeper than ${MAX_FIELD_DEPTH} levels`,
-			'Enter a flatter JSON object.',
-		);
-	return value;
+function valueIn(given: unknown): unknown {
+	const isLocator = isObject(given) && given.__rl === true;
+	return isLocator ? given.value : given;
 }

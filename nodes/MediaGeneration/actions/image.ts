@@ -1,7 +1,7 @@
 /** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
 import { asText, type JsonObject } from '../base/json';
 import type { IDataObject } from 'n8n-workflow';
-import { FailureError, invalid } from '../base/failures';
+import { attemptLater, FailureError, invalid } from '../base/failures';
 import { askOptional, unreadable } from '../transport/reading';
 import { creditsOf } from '../transport/task';
 import type { InputFile, ItemFields } from './fields';
@@ -17,16 +17,26 @@ import {
 	type ReadSource,
 	text,
 } from './operation';
+import { refusedQuestion } from './refusal';
+
+const IMAGE_EXAMPLE = '{"model_parameters": {"quality": "high"}}';
+const imageLabels = {
+	model_id: 'Model',
+	generations_count: 'Number of Images',
+	aspect_ratio: 'Aspect Ratio',
+	model_parameters: ['Aspect Ratio', 'Resolution'],
+	assets: 'Reference Images',
+};
 
 const REFERENCES = 'Reference Images';
 
-/** Reads the names of binary fields of the item. */
+/** Reads the names of fields of the item that hold files. */
 function referencesOf(item: ItemFields): string[] {
 	const { referenceImages: given = '' } = item.options;
 	if (typeof given !== 'string')
 		throw invalid(
 			`The option "${REFERENCES}" is not a text`,
-			'Enter the names of binary fields, separated by commas. Nothing was sent.',
+			'Enter the names of input data fields, separated by commas. Nothing was sent.',
 		);
 	return given
 		.split(',')
@@ -48,7 +58,7 @@ function checkNames(prompt: string, count: number): void {
 	const has = count === 1 ? 'there is 1 reference image' : `there are ${count} reference images`;
 	throw invalid(
 		`The prompt names @img${beyond}, but ${has}`,
-		`Add the binary field of that image to the option "${REFERENCES}", or take the name out of the prompt. Nothing was sent.`,
+		`Add the input data field of that image to the option "${REFERENCES}", or take the name out of the prompt. Nothing was sent.`,
 	);
 }
 
@@ -68,10 +78,13 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 	const assets = item.count('referenceImageCount', 'Number of Reference Images', 0);
 	const body = { ...pictureFields(item), assets } as IDataObject;
 	const path = '/v1i/task/price';
-	const answer = await askOptional({ ...from, path, body }, 'prices of images');
-	const credits = creditsOf(answer);
+	const answer = await attemptLater(
+		async () => await askOptional({ ...from, path, body }, 'prices of images'),
+	);
+	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, imageLabels));
+	const credits = creditsOf(answer.value);
 	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
-	return [{ ...answer, credits }];
+	return [{ ...answer.value, credits }];
 }
 
 export const image: Resource = {
@@ -88,7 +101,7 @@ export const image: Resource = {
 		locator('Model', 'modelId', {
 			placeholder: 'e.g. image-1',
 			description:
-				'The model to use. With "Service default" the request names none: some services then choose one, others refuse the request.',
+				'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
 			list: 'searchImageModels',
 		}),
 		notice(
@@ -99,8 +112,7 @@ export const image: Resource = {
 		amount('Number of Images', 'generationsCount', {
 			typeOptions: { minValue: 1 },
 			default: 1,
-			description:
-				'How many images to generate. All of them belong to one task; to get an item for each, use the option Split Files.',
+			description: 'How many images to make. All of them belong to one task.',
 		}),
 		openChoice('Aspect Ratio', 'aspectRatio', {
 			description: 'Shape of the image. Some models accept none.',
@@ -120,15 +132,17 @@ export const image: Resource = {
 			displayOptions: { show: { operation: ['getPrice'] } },
 		}),
 	],
-	extraFields: '{"model_parameters": {"quality": "high"}}',
-	options: hiddenWhen(AS_TOOL, [
-		text(REFERENCES, 'referenceImages', {
-			placeholder: 'e.g. data, data_1',
-			description:
-				'Names of the binary fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
-		}),
-	]),
-	rareOptions: [bodyTypeField],
+	extraFields: IMAGE_EXAMPLE,
+	options: [
+		bodyTypeField,
+		...hiddenWhen(AS_TOOL, [
+			text(REFERENCES, 'referenceImages', {
+				placeholder: 'e.g. data, data_1',
+				description:
+					'Names of the input data fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
+			}),
+		]),
+	],
 	operations: [
 		{
 			value: 'generate',
@@ -136,19 +150,20 @@ export const image: Resource = {
 			action: 'Generate image',
 			description: 'Generate one or more images from a prompt',
 			subtitle: 'Image',
-			toldApartBy: 'generationsCount',
+			subtitleField: 'generationsCount',
 			work: {
 				kind: 'creates',
 				files: referenceFiles,
 				request(item) {
-					const body = item.body({
-						prompt: item.requiredText('prompt', 'Prompt'),
-						...pictureFields(item),
-					});
+					const body = item.body(
+						{ prompt: item.requiredText('prompt', 'Prompt'), ...pictureFields(item) },
+						IMAGE_EXAMPLE,
+					);
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
 					const form = isForm(item, item.options.bodyContentType) ? { form: true } : {};
-					return { kind: 'image', path: '/v1i/task/generate-image', ...form, body };
+					const path = '/v1i/task/generate-image';
+					return { kind: 'image', path, ...form, body, labels: imageLabels };
 				},
 			},
 		},
@@ -156,7 +171,8 @@ export const image: Resource = {
 			value: 'getPrice',
 			name: 'Get Price',
 			action: 'Get image price',
-			description: 'Ask what an image would cost, without generating it',
+			description: 'Get the price of an image without generating it',
+			subtitle: 'Get Image Price',
 			work: { kind: 'reads', read: getPrice },
 		},
 	],

@@ -1,17 +1,22 @@
-/** Has the one table of resources and operations. Whatever depends on which there are is derived from it. */
+/** The table of resources and operations; everything else derives from it. */
 import type { INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { apiKeys, credits } from './account';
 import { audio } from './audio';
 import { image } from './image';
-import { select, shownWhen, type Operation, type Resource, type Job } from './operation';
+import { model } from './model';
+import { select, shownWhen, type Job, type Operation, type Resource } from './operation';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './task';
+import { voice } from './voice';
 import { awaitingFields, creatingFields } from './waitingFields';
 
-/** The editor lists the actions of the node in this order: by use, so that what makes something comes first. */
-const resources: readonly Resource[] = [speech, image, soundEffect, audio, task, credits, apiKeys];
+/** In the order of the editor: first those that make something, then the others, each group in alphabetical order. */
+export const resources: readonly Resource[] = [
+	...[image, soundEffect, speech],
+	...[apiKeys, audio, credits, model, task, voice],
+];
 
 /** Finds the operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */
 export function operationOf(resource: unknown, operation: unknown): Operation {
@@ -28,12 +33,18 @@ export function operationOf(resource: unknown, operation: unknown): Operation {
 	);
 }
 
-function operationField({ value, operations, defaultOperation }: Resource): INodeProperties {
+function operationField({
+	value: resource,
+	operations,
+	defaultOperation,
+}: Resource): INodeProperties {
 	return select('Operation', 'operation', {
 		noDataExpression: true,
 		default: defaultOperation ?? operations[0].value,
-		displayOptions: { show: { resource: [value] } },
-		options: operations.map(({ subtitle: _, toldApartBy: __, work: ___, ...shown }) => shown),
+		displayOptions: { show: { resource: [resource] } },
+		options: operations.map(({ value, name, action, description }) => {
+			return { name, value, action, description };
+		}),
 	});
 }
 
@@ -50,16 +61,19 @@ function fieldsFor(
 
 const subtitles = Object.fromEntries(
 	resources.flatMap(({ value: resource, operations }) =>
-		operations.map(({ value, action, subtitle, toldApartBy }) => {
-			return [`${resource}:${value}`, [subtitle ?? action, toldApartBy]];
+		operations.map(({ value, subtitle, subtitleField }) => {
+			return [`${resource}:${value}`, [subtitle, subtitleField]];
 		}),
 	),
 );
 
-/** Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create task: /v1m/task/music-generation". The canvas does not know what an expression gives. */
+/**
+ * Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create Task: /v1m/task/music-generation". The canvas does not know what an
+ * expression gives. A picked entry is shown by its name, which only the copy of the parameters has.
+ */
 export const subtitle = `={{ (([label, field]) => ((detail) =>
 	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail && detail[0] !== "=" ? label + ": " + detail : label
-)(field && $rawParameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
+)(field && ($rawParameter.toJSON()[field]?.cachedResultName || $rawParameter[field])))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
 
 export const properties: INodeProperties[] = [
 	select('Resource', 'resource', {

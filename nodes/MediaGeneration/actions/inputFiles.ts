@@ -1,17 +1,18 @@
 /** Has the fields for requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
-import type { INodeProperties } from 'n8n-workflow';
-import { invalid } from '../base/failures';
+import type { IBinaryData, INodeProperties } from 'n8n-workflow';
+import { invalid, ordinal } from '../base/failures';
 import { asText, type JsonObject } from '../base/json';
+import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
 import { AS_TOOL, choice, hiddenWhen, rowsField, select, shownWhen, text } from './operation';
 
 const FORM = 'multipart-form-data';
-const FILES = 'Input Binary Field';
+const FILES = 'Input Data Field Name';
 
 export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
 	options: [
-		choice('JSON', 'json', 'What most endpoints expect'),
 		choice('Form-Data', FORM, 'What some newer endpoints expect. Files are always sent this way.'),
+		choice('JSON', 'json', 'What most endpoints expect'),
 	],
 	default: 'json',
 	description: 'How the body of the request is sent',
@@ -37,7 +38,7 @@ export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM]
 		rowsField('Files', 'files', {
 			entry: 'file',
 			placeholder: 'Add File',
-			description: 'Files of the form, from binary fields of the item; at most 100 MB together',
+			description: 'Files of the form, from input data fields of the item; at most 100 MB together',
 			values: [
 				text('Name', 'name', {
 					default: 'file',
@@ -47,7 +48,7 @@ export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM]
 				text(FILES, 'inputDataFieldName', {
 					default: 'data',
 					placeholder: 'e.g. data',
-					description: 'The name of the binary field of the item that holds the file',
+					description: 'The name of the input data field that holds the file',
 				}),
 				text('File Name', 'fileName', {
 					placeholder: 'e.g. interview.mp3',
@@ -62,12 +63,35 @@ export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM]
 	]),
 ]);
 
-/** @param row what the form calls the file, and the item's binary field that holds it */
+/** Finds a file of an item. @param label of the field that names it */
+export function itemFile(item: ItemFields, field: string, label: string): IBinaryData {
+	if (item.isTool)
+		throw invalid(
+			'A tool of an AI agent has no files: an agent passes only text',
+			`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
+		);
+	const { files } = item;
+	const found = fileNamed(files, field);
+	if (found !== undefined) return found;
+	const present = Object.keys(files);
+	const which = `the ${ordinal(item.itemIndex)} item`;
+	if (present.length === 0)
+		throw invalid(
+			`"${label}" names "${field}", but ${which} has no file`,
+			'Put a node in front that brings one: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.',
+		);
+	throw invalid(
+		`"${label}" names "${field}", which is no file of ${which}`,
+		`Set it to one of those that the item has: ${present.join(', ')}. Nothing was sent.`,
+	);
+}
+
+/** @param row what the form calls the file, and the item's field that holds it */
 export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
 	const name = trimmed(row.name);
 	if (name === undefined) throw namelessRow('Files');
 	const property = trimmed(row.inputDataFieldName) ?? 'data';
-	const binary = item.binary(property, label);
+	const binary = itemFile(item, property, label);
 	return {
 		field: name,
 		name: trimmed(row.fileName) ?? trimmed(binary.fileName) ?? property,

@@ -1,12 +1,16 @@
-/** Says which routes to ask for the lists that services may publish, and reads their answers (docs/service.md, "More routes"). */
+/** Reads the lists that services may publish, of voices and models (docs/service.md, "More routes"). */
+import { attemptLater, FailureError } from '../base/failures';
 import { asText, isObject, type JsonObject } from '../base/json';
-import { recordsOf, type Page } from '../transport/paging';
-import type { ListName } from './operation';
+import { newPages, recordsOf, type Page } from '../transport/paging';
+import { readBody } from '../transport/reading';
+import type { ListName, ReadSource } from './operation';
 
 export interface ListEntry {
 	value: string;
 	name: string;
 	description?: string;
+	/** As the service has it. */
+	record: JsonObject;
 }
 
 export interface ListRoute {
@@ -15,7 +19,7 @@ export interface ListRoute {
 	/** Makes the path with its query. @param cursor `next` of the page before */
 	path(search: string, cursor: string | undefined): string;
 	entryOf(record: JsonObject): ListEntry | undefined;
-	/** A route without this answers with everything at once; the caller searches and pages. */
+	/** A route without this answers with everything at once. */
 	next?(answer: JsonObject, cursor: string | undefined): string | undefined;
 }
 
@@ -23,13 +27,11 @@ export interface List {
 	what: string;
 	/** Whether the field may be left out, so that the list begins with an entry for that. */
 	optional?: boolean;
-	/** The first one that answers with a list counts, or `all` do, one after the other. */
-	routes: readonly ListRoute[];
-	all?: boolean;
+	/** The first ones of which any answers with a list count. */
+	routes: ReadonlyArray<readonly ListRoute[]>;
 }
 
-export const PICKER_PAGE_SIZE = 100;
-const SIZE = { page_size: String(PICKER_PAGE_SIZE) };
+export const LIST_PAGE_SIZE = 100;
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of the first one, and without its name. */
 export const V1_PROVIDER = 'elevenlabs';
 const OTHER_PROVIDERS = ['minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'];
@@ -38,13 +40,16 @@ export const VOICE_PROVIDERS = [V1_PROVIDER, ...OTHER_PROVIDERS];
 const joinTexts = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);
 
-const v1VoiceEntry = (record: JsonObject) => voiceEntry(record, `${V1_PROVIDER}_`);
+function entryFor(
+	record: JsonObject,
+	{ value, name, description }: { value: string; name: string; description: string },
+): ListEntry {
+	return { value, name, ...(description !== '' && { description }), record };
+}
 
-/** @param omitted what the ID is listed without */
-function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined {
-	const id = asText(record.voice_id) ?? asText(record.id);
-	if (id === undefined) return undefined;
-	const value = id.startsWith(omitted) ? id.slice(omitted.length) : id;
+function voiceEntry(record: JsonObject): ListEntry | undefined {
+	const value = asText(record.voice_id) ?? asText(record.id);
+	if (value === undefined) return undefined;
 	const labels = isObject(record.labels) ? record.labels : {};
 	const details = joinTexts(', ', [
 		record.language ?? labels.language,
@@ -53,11 +58,10 @@ function voiceEntry(record: JsonObject, omitted: string): ListEntry | undefined 
 	]);
 	const known = asText(record.name) ?? value;
 	const name = details === '' ? known : `${known} (${details})`;
-	const description = asText(record.description);
-	return { value, name, ...(description && { description }) };
+	return entryFor(record, { value, name, description: asText(record.description) ?? '' });
 }
 
-function modelOf(record: JsonObject): ListEntry | undefined {
+function modelEntry(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
 	if (value === undefined) return undefined;
 	const list = (values: unknown) => (Array.isArray(values) ? joinTexts(', ', values) : undefined);
@@ -65,14 +69,56 @@ function modelOf(record: JsonObject): ListEntry | undefined {
 	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
 	const limits = joinTexts('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
 	const description = joinTexts('. ', [asText(record.description), limits]);
-	return { value, name: asText(record.name) ?? value, ...(description && { description }) };
+	return entryFor(record, { value, name: asText(record.name) ?? value, description });
 }
 
-function pathWith(path: string, fields: Record<string, string | undefined>): string {
-	const given = new URLSearchParams();
-	for (const [name, value = ''] of Object.entries(fields)) if (value !== '') given.set(name, value);
-	return `${path}?${given.toString()}`;
+const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
+	return { name: path, path: () => path, entryOf };
+};
+
+const voicesV3 = (provider: string): ListRoute => ({
+	name: `v3 ${provider}`,
+	path(search, page = '1') {
+		const size = String(LIST_PAGE_SIZE);
+		const found: Record<string, string> = search === '' ? {} : { search };
+		const query = new URLSearchParams({ provider, ...found, page, page_size: size });
+		return `/v3/voices?${query.toString()}`;
+	},
+	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
+	next({ pagination }, page = '1') {
+		const more = isObject(pagination) && pagination.has_more === true;
+		return more ? String(Number(page) + 1) : undefined;
+	},
+});
+
+/** @param provider the only one whose voices are wanted */
+export function voicesOf(provider?: string): List {
+	const providers = provider === undefined ? VOICE_PROVIDERS : [provider];
+	const entryOf = (record: JsonObject) =>
+		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined;
+	const routes = [providers.map(voicesV3), [wholeList('/v1/voices', entryOf)]];
+	return { what: 'voices', routes };
 }
+
+export const lists: Readonly<Record<ListName, List>> = {
+	searchVoices: voicesOf(),
+	searchSpeechModels: {
+		what: 'speech models',
+		optional: true,
+		routes: [
+			[
+				wholeList('/v1/models', (record) =>
+					record.can_do_text_to_speech === false ? undefined : modelEntry(record),
+				),
+			],
+		],
+	},
+	searchImageModels: {
+		what: 'image models',
+		optional: true,
+		routes: [[wholeList('/v1i/models', modelEntry)]],
+	},
+};
 
 /** Reads an answer; undefined where it is no list. */
 export function pageIn(
@@ -86,54 +132,86 @@ export function pageIn(
 	return entries && { entries, next: route.next?.(isObject(body) ? body : {}, cursor) };
 }
 
-const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
-	return { name: path, path: () => path, entryOf };
-};
+/** Where a word of what is shown begins so: "male" does not find "female". */
+function matches({ value, name, description = '' }: ListEntry, words: string): boolean {
+	const start = words.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
+	return [value, name, description].some((text) =>
+		` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')}`.includes(` ${start.trim()}`),
+	);
+}
 
-const voicesV3 = (name: string, provider: string, entryOf = v1VoiceEntry): ListRoute => ({
-	name,
-	path: (search, page = '1') => pathWith('/v3/voices', { provider, search, page, ...SIZE }),
-	entryOf,
-	next({ pagination }, page = '1') {
-		const more = isObject(pagination) && pagination.has_more === true;
-		return more ? String(Number(page) + 1) : undefined;
-	},
-});
+/** Cuts the part that belongs on a page out of a complete list. @param cursor how many entries came before */
+function pageOfAll(entries: ListEntry[], words: string, cursor = '0'): Page<ListEntry> {
+	const found = words === '' ? entries : entries.filter((entry) => matches(entry, words));
+	const end = Number(cursor) + LIST_PAGE_SIZE;
+	return {
+		entries: found.slice(Number(cursor), end),
+		next: end < found.length ? String(end) : undefined,
+	};
+}
 
-/** The v3 route of speech takes all of these. */
-export const voicesOfAll: List = {
-	what: 'voices',
-	all: true,
-	routes: VOICE_PROVIDERS.map((provider) =>
-		voicesV3(`v3 ${provider}`, provider, (record) => voiceEntry(record, '')),
-	),
-};
+/** A route with these statuses offers nothing to choose from, and the next one is asked. */
+const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 
-const voicesV2: ListRoute = {
-	name: 'v2',
-	path: (search, token) => pathWith('/v2/voices', { search, ...SIZE, next_page_token: token }),
-	entryOf: v1VoiceEntry,
-	next: ({ has_more: more, next_page_token: token }) =>
-		more === false ? undefined : asText(token),
-};
+interface ListQuery extends ReadSource {
+	what: string;
+	/** Searched for; empty for all. */
+	words: string;
+}
 
-export const lists: Readonly<Record<ListName, List>> = {
-	searchVoices: {
-		what: 'voices',
-		routes: [voicesV3('v3', V1_PROVIDER), voicesV2, wholeList('/v1/voices', v1VoiceEntry)],
-	},
-	searchSpeechModels: {
-		what: 'speech models',
-		optional: true,
-		routes: [
-			wholeList('/v1/models', (record) =>
-				record.can_do_text_to_speech === false ? undefined : modelOf(record),
-			),
-		],
-	},
-	searchImageModels: {
-		what: 'image models',
-		optional: true,
-		routes: [wholeList('/v1i/models', modelOf)],
-	},
-};
+/** Undefined where there is no list. Throws a FailureError where it can't be read. */
+export async function readPage(
+	{ what, words, ...from }: ListQuery,
+	route: ListRoute,
+	cursor: string | undefined,
+): Promise<Page<ListEntry> | undefined> {
+	const reading = { ...from, path: route.path(words, cursor), what: `The list of ${what}` };
+	const answer = await attemptLater(async () => await readBody(reading));
+	if (!answer.ok) {
+		if (NOTHING_TO_CHOOSE.has(answer.failure.httpStatus ?? 0)) return undefined;
+		throw new FailureError(answer.failure);
+	}
+	const page = pageIn(answer.value, route, cursor);
+	return page && route.next === undefined ? pageOfAll(page.entries, words, cursor) : page;
+}
+
+export function noList(what: string, description: string): FailureError {
+	const message = `The service publishes no list of ${what}`;
+	return new FailureError({ outcome: 'rejected', message, description });
+}
+
+/** Reads at most so many entries of the list that these routes share; undefined where none of them has it. */
+async function readRoutes(
+	query: ListQuery,
+	routes: readonly ListRoute[],
+	limit: number,
+): Promise<ListEntry[] | undefined> {
+	const entries: ListEntry[] = [];
+	const seen = new Set<string>();
+	let isThere = false;
+	for (const route of routes) {
+		const read = async (cursor?: string) => await readPage(query, route, cursor);
+		for await (const page of newPages({ read, keyOf: ({ value }) => value, seen })) {
+			isThere = true;
+			for (const entry of page.entries) entries.push(entry);
+			if (entries.length >= limit) return entries.slice(0, limit);
+		}
+	}
+	return isThere ? entries : undefined;
+}
+
+/** Throws a FailureError where there is no list, or where it can't be read. */
+export async function readList(
+	from: ReadSource,
+	{ what, routes }: List,
+	{ words = '', limit }: { words?: string; limit: number },
+): Promise<ListEntry[]> {
+	let isThere = false;
+	for (const group of routes) {
+		const entries = await readRoutes({ ...from, what, words }, group, limit);
+		if (entries !== undefined && entries.length > 0) return entries;
+		isThere ||= entries !== undefined;
+	}
+	if (isThere) return [];
+	throw noList(what, 'Look up the IDs in its documentation or on its website.');
+}

@@ -1,10 +1,18 @@
 /** Splits texts longer than one request takes: has the fields, reads them, and makes the requests for the parts (docs/media.md). */
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { firstWords, lastWords, splitText } from '../audio/split';
+import type { INodeProperties } from 'n8n-workflow';
+import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
 import { fittingNumber, type ItemFields } from './fields';
-import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
+import {
+	amount,
+	AS_TOOL,
+	choice,
+	select,
+	shownWhen,
+	toggle,
+	type CreationRequest,
+} from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -24,7 +32,7 @@ const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
 	typeOptions: { minValue: LEAST_CHARACTERS },
 	default: MAX_CHARACTERS,
 	description:
-		'Longer texts are split into parts of at most this length. Services accept 2,000 to 10,000 characters per request, depending on the model.',
+		'Longer texts are split into parts of at most this length, each of which is a task. Services accept 2,000 to 10,000 characters per request, depending on the model.',
 });
 
 export const longTextFields: INodeProperties[] = [
@@ -36,7 +44,8 @@ export const longTextFields: INodeProperties[] = [
 					'join',
 					'Split the text, speak all parts at once, wait for them, and join them into one file',
 				),
-				displayOptions: { hide: { waitForCompletion: [false] } },
+				// A joined file has no address, so an agent could not hand it on.
+				displayOptions: { hide: { ...AS_TOOL, waitForCompletion: [false] } },
 			},
 			choice('Off', 'off', 'Send the text as it is, in one request'),
 			choice(
@@ -58,17 +67,16 @@ export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts
 export const longTextOptions: INodeProperties[] = [
 	...shownWhen(whenSplit, [charactersField]),
 	...shownWhen({ longText: ['join'] }, [pauseOption]),
-	toggle('Context Between Parts', 'contextBetweenParts', {
-		description:
-			'Whether to send each part with the end of the previous part and the beginning of the next one (previous_text and next_text). Services that support this keep the same tone across parts.',
-		displayOptions: { show: whenSplit },
-	}),
 ];
 
 export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutput', {
+	default: true,
 	description:
-		'Whether to add the transcript to the JSON as a list of text, start and end in seconds, where one was delivered',
-	displayOptions: { show: { downloadOutput: [true] }, hide: { waitForCompletion: [false] } },
+		'Whether to add the captions to the JSON as a list of text, start and end in seconds',
+	displayOptions: {
+		show: { downloadOutput: [true], withTranscript: [true] },
+		hide: { waitForCompletion: [false] },
+	},
 });
 
 export function readPause(fields: ItemFields): number {
@@ -109,19 +117,7 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 	return yield* splitText(text, longText.maxCharacters);
 }
 
-const CONTEXT_CHARACTERS = 500;
-
-/** Makes a request for each text. @param withContext whether each one also has words of the texts before and after it */
-export function requestsFor(
-	request: CreationRequest,
-	texts: readonly string[],
-	withContext: boolean,
-): CreationRequest[] {
-	return texts.map((text, index) => {
-		const body: IDataObject = { ...request.body, text };
-		const [before, after] = withContext ? [texts[index - 1], texts[index + 1]] : [];
-		if (before !== undefined) body.previous_text = lastWords(before, CONTEXT_CHARACTERS);
-		if (after !== undefined) body.next_text = firstWords(after, CONTEXT_CHARACTERS);
-		return { ...request, body };
-	});
+/** Makes a request for each text. */
+export function requestsFor(request: CreationRequest, texts: readonly string[]): CreationRequest[] {
+	return texts.map((text) => ({ ...request, body: { ...request.body, text } }));
 }

@@ -1,12 +1,11 @@
 import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
-import type { SpeechRoute } from '../transport/account';
 import type { FormFile } from '../transport/body';
 import type { Reading } from '../transport/reading';
 import type { InputFile, ItemFields } from './fields';
 
 export interface CreationRequest {
-	/** Siblings are compared, and poll routes are remembered, by this. */
+	/** Poll routes are remembered by this. */
 	kind: string;
 	/** Its parts are URL-encoded. */
 	path: string;
@@ -15,13 +14,16 @@ export interface CreationRequest {
 	/** Whether the body is sent as a form. */
 	form?: boolean;
 	files?: readonly FormFile[];
-	/** Only speech by voice ID has routes. `auto` is v1 until the service asks for v3. */
-	speechRoute?: SpeechRoute | 'auto';
 	/** Repeats what the path says of the request, by the service's name for it. */
 	pathFields?: JsonObject;
-	/** Is set where the service documents the type. */
+	/** The service's name for such a task, where it documents one. */
 	type?: string;
+	/** The service's words for the fields, if it refuses the request. */
+	labels?: Labels;
 }
+
+/** Maps the service's name of a field to those on screen. */
+export type Labels = Readonly<Record<string, string | readonly string[]>>;
 
 export type Job =
 	/** Costs money. The request throws an `invalid` failure for bad input. */
@@ -43,10 +45,9 @@ export interface Operation {
 	name: string;
 	action: string;
 	description: string;
-	/** The default is the action. */
-	subtitle?: string;
-	/** The field whose value tells such nodes of a workflow apart: it is shown beside the subtitle. */
-	toldApartBy?: string;
+	subtitle: string;
+	/** The canvas shows the value of this field beside the subtitle. */
+	subtitleField?: string;
 	work: Job;
 }
 
@@ -59,12 +60,10 @@ export interface Resource {
 	displayOptions?: IDisplayOptions;
 	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */
 	fields?: readonly INodeProperties[];
-	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). */
+	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). Without it, the body is a field. */
 	extraFields?: string;
 	/** Options beside those of every operation that creates tasks. */
 	options?: readonly INodeProperties[];
-	/** The same, for those that few users need. */
-	rareOptions?: readonly INodeProperties[];
 }
 
 const addCondition =
@@ -80,7 +79,7 @@ export const shownWhen = addCondition('show');
 /** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow 2.41), and an expression hides nothing. */
 export const hiddenWhen = addCondition('hide');
 
-/** Hides what a tool of an agent lacks. Older n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41) and show the field. */
+/** True for a tool of an agent. Older n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41): for them it is false. */
 export const AS_TOOL = { '@tool': [true] };
 
 /** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */
@@ -139,9 +138,26 @@ export function rowsField(
 	});
 }
 
-export function optionsField(options: INodeProperties[]): INodeProperties {
+/** Offers them in alphabetical order, as n8n's guidelines ask. */
+export function optionsField(given: readonly INodeProperties[]): INodeProperties {
+	const options = [...given].sort((one, other) =>
+		one.displayName.localeCompare(other.displayName, 'en'),
+	);
 	return collection('Options', 'options', { placeholder: 'Add option', options });
 }
+
+/** Bounds what an operation lists. */
+export const limitFields: readonly INodeProperties[] = [
+	toggle('Return All', 'returnAll', {
+		description: 'Whether to return all results or only up to a given limit',
+	}),
+	amount('Limit', 'limit', {
+		typeOptions: { minValue: 1 },
+		default: 50,
+		description: 'Max number of results to return',
+		displayOptions: { show: { returnAll: [false] } },
+	}),
+];
 
 export const MAX_FILE_MB = 500;
 
@@ -175,7 +191,7 @@ export function locator(
 }
 
 /** Comes first in each list that may be left out. The field is then not sent. */
-export const SERVICE_DEFAULT = choice('Service default', '', 'Let the service choose');
+export const SERVICE_DEFAULT = choice('Service Default', '', 'Let the service choose');
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */
 export function openChoice(

@@ -1,5 +1,8 @@
 /** Makes sound effects: `POST /v1/task/sound-effect` (docs/service.md, "Endpoints"). */
-import { text, type Resource } from './operation';
+import { asBoolean } from '../base/json';
+import { amount, text, toggle, type Resource } from './operation';
+
+const SOUND_EXAMPLE = '{"model_id": "sound-2"}';
 
 export const soundEffect: Resource = {
 	value: 'soundEffect',
@@ -12,21 +15,50 @@ export const soundEffect: Resource = {
 			description: 'Description of the sound',
 		}),
 	],
-	extraFields: '{"duration_seconds": 5}',
+	extraFields: SOUND_EXAMPLE,
+	options: [
+		amount('Duration (Seconds)', 'durationSeconds', {
+			typeOptions: { minValue: 0, numberPrecision: 1 },
+			default: 5,
+			description: 'How long the sound is. Services usually make 0.5 to 30 seconds.',
+		}),
+		toggle('Loop', 'loop', {
+			default: true,
+			description: 'Whether to make a sound whose end leads into its beginning',
+		}),
+		amount('Prompt Influence', 'promptInfluence', {
+			typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+			default: 0.3,
+			description: 'How closely to follow the text, from 0 to 1',
+		}),
+	],
 	operations: [
 		{
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate sound effect',
-			description: 'Generate a sound from a description',
-			subtitle: 'Sound effect',
+			description: 'Generate a sound effect from a description',
+			subtitle: 'Sound Effect',
 			work: {
 				kind: 'creates',
 				request: (item) => ({
 					kind: 'sound-effect',
 					type: 'sound_effect',
 					path: '/v1/task/sound-effect',
-					body: item.body({ text: item.requiredText('text', 'Text') }),
+					body: item.body(
+						{
+							text: item.requiredText('text', 'Text'),
+							duration_seconds: item.sentNumber('durationSeconds', 'Duration (Seconds)'),
+							prompt_influence: item.sentNumber('promptInfluence', 'Prompt Influence'),
+							loop: asBoolean(item.options.loop),
+						},
+						SOUND_EXAMPLE,
+					),
+					labels: {
+						duration_seconds: 'Duration (Seconds)',
+						prompt_influence: 'Prompt Influence',
+						loop: 'Loop',
+					},
 				}),
 			},
 		},

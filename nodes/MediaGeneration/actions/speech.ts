@@ -1,41 +1,105 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
+import type { INodeProperties } from 'n8n-workflow';
+import type { ItemFields } from './fields';
 import { longTextFields, longTextOptions, transcriptOption } from './longText';
-import { choice, locator, openChoice, text, select, toggle, type Resource } from './operation';
+import {
+	amount,
+	choice,
+	locator,
+	openChoice,
+	shownWhen,
+	text,
+	toggle,
+	type Resource,
+} from './operation';
 
-const byVoiceId = 'generateByVoiceId';
-const byVoiceName = 'generateByVoiceName';
-const forVoiceId = { show: { operation: [byVoiceId] } };
+const BY_VOICE_ID = 'generateByVoiceId';
+const BY_VOICE_NAME = 'generateByVoiceName';
+const forVoiceId = { operation: [BY_VOICE_ID] };
+const VOICE_EXAMPLE = '{"voice_settings": {"use_speaker_boost": true}}';
 
-const routeField = select('Speech Route', 'speechRoute', {
-	options: [
-		choice('Automatic', 'auto', 'Uses v1 until the service asks for v3'),
-		choice('V1', 'v1', 'POST /v1/text-to-speech/{voice_id}'),
-		choice('V3', 'v3', 'POST /v3/text-to-speech, with voices of all providers'),
-	],
-	default: 'auto',
-	description:
-		'Which route of the service to use. With v3, a voice ID begins with the name of its provider.',
-	displayOptions: forVoiceId,
-});
+const speechLabels = {
+	voice_id: 'Voice',
+	model_id: 'Model',
+	output_format: 'Output Format',
+	with_transcript: 'Captions',
+	voice_settings: ['Similarity Boost', 'Speed', 'Stability', 'Style'],
+};
+
+const CODECS: Record<string, [name: string, description: string]> = {
+	alaw: ['A-Law', 'For telephony'],
+	mp3: ['MP3', 'Plays everywhere'],
+	opus: ['Opus', 'Small files'],
+	pcm: ['PCM', 'Raw samples without a header'],
+	ulaw: ['Mu-Law', 'For telephony'],
+};
+/** Codec, samples a second, kbit/s. */
+const FORMATS = [
+	'alaw_8000 mp3_22050_32 mp3_24000_48 mp3_44100_32 mp3_44100_64 mp3_44100_96 mp3_44100_128 mp3_44100_192 ulaw_8000',
+	'opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192',
+	'pcm_8000 pcm_16000 pcm_22050 pcm_24000 pcm_32000 pcm_44100 pcm_48000',
+].flatMap((formats) => formats.split(' '));
+
+function formatChoice(format: string) {
+	const [codec = '', rate, kbits] = format.split('_');
+	const [name, description] = CODECS[codec] ?? [codec, ''];
+	const bits = kbits === undefined ? '' : `, ${kbits} kbit/s`;
+	return choice(`${name}, ${Number(rate) / 1_000} kHz${bits}`, format, description);
+}
+
+/** Sent only where they were added. The service has defaults of its own for each voice. */
+const voiceOptions: readonly INodeProperties[] = [
+	amount('Similarity Boost', 'similarityBoost', {
+		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+		default: 0.75,
+		description: 'How close to stay to the original voice, from 0 to 1',
+	}),
+	amount('Speed', 'speed', {
+		typeOptions: { minValue: 0, numberPrecision: 2 },
+		default: 1,
+		description: 'How fast to speak, e.g. 0.9 for slower and 1.1 for faster',
+	}),
+	amount('Stability', 'stability', {
+		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+		default: 0.5,
+		description: 'How even the voice is, from 0 (expressive) to 1 (monotonous)',
+	}),
+	amount('Style', 'style', {
+		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+		description: 'How much to exaggerate the style of the voice, from 0 to 1',
+	}),
+];
+
+function voiceSettings(item: ItemFields) {
+	const settings = {
+		similarity_boost: item.sentNumber('similarityBoost', 'Similarity Boost'),
+		speed: item.sentNumber('speed', 'Speed'),
+		stability: item.sentNumber('stability', 'Stability'),
+		style: item.sentNumber('style', 'Style'),
+	};
+	const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+	return given.length === 0 ? undefined : Object.fromEntries(given);
+}
 
 export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields: [
-		locator('Voice', 'voiceId', {
-			required: true,
-			placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
-			description:
-				'Pick a voice from the list of the service. If it publishes none, choose By ID and enter the ID.',
-			displayOptions: forVoiceId,
-			list: 'searchVoices',
-		}),
+		...shownWhen(forVoiceId, [
+			locator('Voice', 'voiceId', {
+				required: true,
+				placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
+				description:
+					'Pick a voice from the list of the service. If it publishes none, choose By ID and enter the ID.',
+				list: 'searchVoices',
+			}),
+		]),
 		text('Voice Name', 'voice', {
 			required: true,
 			placeholder: 'e.g. en-US-AriaNeural',
 			description:
 				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
-			displayOptions: { show: { operation: [byVoiceName] } },
+			displayOptions: { show: { operation: [BY_VOICE_NAME] } },
 		}),
 		text('Text', 'text', {
 			typeOptions: { rows: 4 },
@@ -44,37 +108,33 @@ export const speech: Resource = {
 			description: 'The text to speak',
 		}),
 		...longTextFields,
-		locator('Model', 'modelId', {
-			placeholder: 'e.g. eleven_multilingual_v2',
-			description: 'The model to speak with. With "Service default" the service chooses.',
-			displayOptions: forVoiceId,
-			list: 'searchSpeechModels',
-		}),
-		openChoice('Output Format', 'outputFormat', {
-			description: 'Format of the audio file. With "Service default" the service chooses.',
-			displayOptions: forVoiceId,
-			options: [
-				choice('MP3, 44.1 kHz, 128 kbit/s', 'mp3_44100_128', 'The usual quality'),
-				choice('MP3, 44.1 kHz, 192 kbit/s', 'mp3_44100_192', 'Larger files'),
-			],
-		}),
-		toggle('Captions and Word Timings', 'withTranscript', {
+		toggle('Captions', 'withTranscript', {
 			description:
-				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the binary fields after the audio',
+				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the fields after the audio',
 		}),
+		...shownWhen(forVoiceId, [
+			locator('Model', 'modelId', {
+				placeholder: 'e.g. eleven_multilingual_v2',
+				description: 'The model to speak with. With "Service Default" the service chooses.',
+				list: 'searchSpeechModels',
+			}),
+			openChoice('Output Format', 'outputFormat', {
+				description: 'Format of the audio file. With "Service Default" the service chooses.',
+				options: FORMATS.map(formatChoice),
+			}),
+		]),
 	],
-	extraFields: '{"voice_settings": {"speed": 1.1}}',
-	options: longTextOptions,
-	rareOptions: [transcriptOption, routeField],
+	extraFields: VOICE_EXAMPLE,
+	options: [...longTextOptions, transcriptOption, ...shownWhen(forVoiceId, voiceOptions)],
 	operations: [
 		{
-			value: byVoiceId,
+			value: BY_VOICE_ID,
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
 			description:
-				'Speak with a voice from the list or by its ID. Offers models, output formats and captions. Start with this one.',
+				'Generate speech with a voice from the list or by its ID. Offers models, output formats and captions. Start with this one.',
 			subtitle: 'Speech',
-			toldApartBy: 'voiceId',
+			subtitleField: 'voiceId',
 			work: {
 				kind: 'creates',
 				request(item) {
@@ -82,42 +142,46 @@ export const speech: Resource = {
 					const voice = item.pathPart('voiceId', 'Voice');
 					return {
 						kind: 'speech-v1',
-						speechRoute: item.choice(item.options.speechRoute, 'Speech Route', [
-							'auto',
-							'v1',
-							'v3',
-						]),
 						path: `/v1/text-to-speech/${voice}`,
 						pathFields: { voice_id: decodeURIComponent(voice) },
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
-						body: item.body({
-							text: item.requiredText('text', 'Text'),
-							model_id: item.optionalText('modelId', 'Model'),
-							// Some services refuse the field here, so it is sent only where it is wanted.
-							with_transcript: item.boolean('withTranscript', false) ? true : undefined,
-						}),
+						body: item.body(
+							{
+								text: item.requiredText('text', 'Text'),
+								model_id: item.optionalText('modelId', 'Model'),
+								// Some services refuse the field here, so it is sent only where it is wanted.
+								with_transcript: item.boolean('withTranscript', false) ? true : undefined,
+								voice_settings: voiceSettings(item),
+							},
+							VOICE_EXAMPLE,
+						),
+						labels: speechLabels,
 					};
 				},
 			},
 		},
 		{
-			value: byVoiceName,
+			value: BY_VOICE_NAME,
 			name: 'Generate by Voice Name',
 			action: 'Generate speech by voice name',
 			description:
-				'Speak with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format.',
+				'Generate speech with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format.',
 			subtitle: 'Speech',
-			toldApartBy: 'voice',
+			subtitleField: 'voice',
 			work: {
 				kind: 'creates',
 				request: (item) => ({
 					kind: 'speech-v1e',
 					path: '/v1e/task/text-to-speech',
-					body: item.body({
-						text: item.requiredText('text', 'Text'),
-						voice: item.requiredText('voice', 'Voice Name'),
-						with_transcript: item.boolean('withTranscript', false),
-					}),
+					body: item.body(
+						{
+							text: item.requiredText('text', 'Text'),
+							voice: item.requiredText('voice', 'Voice Name'),
+							with_transcript: item.boolean('withTranscript', false),
+						},
+						VOICE_EXAMPLE,
+					),
+					labels: speechLabels,
 				}),
 			},
 		},

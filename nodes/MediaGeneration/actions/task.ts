@@ -7,20 +7,21 @@ import { outputsOf, resolved } from '../transport/outputs';
 import { parseTask, withoutEmptyError } from '../transport/task';
 import { areOlder, readTaskList, timeOf, type ListedTask } from '../transport/taskList';
 import { maskKeys } from './account';
-import { jsonObject, type ItemFields } from './fields';
-import { deleteTasks, deletionFields, readTask } from './taskDeletion';
+import type { ItemFields } from './fields';
 import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
+import { deepMerge } from './jsonObjects';
+import { localTimeOf } from './localTime';
 import {
-	amount,
 	collection,
 	dateTime,
 	jsonField,
+	limitFields,
 	shownWhen,
 	text,
-	toggle,
 	type Resource,
 	type ReadSource,
 } from './operation';
+import { deleteTasks, deletionFields, readTask } from './taskDeletion';
 
 const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
 const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
@@ -69,7 +70,10 @@ function filtersOf(fields: ItemFields) {
 	const filters: JsonObject = isObject(given) ? given : {};
 	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
 	const createdAfter = filters.createdAfter || undefined;
-	const after = createdAfter === undefined ? -Infinity : timeOf(createdAfter);
+	const after =
+		createdAfter === undefined
+			? -Infinity
+			: (localTimeOf(createdAfter, fields.timeZone) ?? timeOf(createdAfter));
 	if (after === undefined)
 		throw invalid(
 			'The filter "Created After" is not a time',
@@ -85,8 +89,7 @@ function filtersOf(fields: ItemFields) {
 
 /** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
 async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const limit = fields.boolean('returnAll', false) ? Infinity : fields.count('limit', 'Limit');
-	const list = await readTaskList({ ...from, ...filtersOf(fields), limit });
+	const list = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
 	if (list.kind === 'none') throw new FailureError(list.failure);
 	const { tasks } = list;
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
@@ -150,20 +153,13 @@ export const task: Resource = {
 		]),
 		...shownWhen({ operation: ['delete'] }, deletionFields),
 		...shownWhen({ operation: ['getAll'] }, [
-			toggle('Return All', 'returnAll', {
-				description: 'Whether to return all results or only up to a given limit',
-			}),
-			amount('Limit', 'limit', {
-				typeOptions: { minValue: 1 },
-				default: 50,
-				description: 'Max number of results to return',
-				displayOptions: { show: { returnAll: [false] } },
-			}),
+			...limitFields,
 			collection('Filters', 'filters', {
 				placeholder: 'Add Filter',
 				options: [
 					dateTime('Created After', 'createdAfter', {
-						description: 'Only tasks that were created after this time',
+						description:
+							'Only tasks that were created after this time, in the time zone of the workflow',
 					}),
 					text('Status', 'status', {
 						placeholder: 'e.g. done',
@@ -177,61 +173,64 @@ export const task: Resource = {
 			}),
 		]),
 	],
-	extraFields: '{"title": "Waltz"}',
 	operations: [
 		{
-			value: 'create',
-			name: 'Create',
-			action: 'Create task',
-			description: 'Use any other endpoint of the service, e.g. for music or dubbing',
-			toldApartBy: 'path',
-			work: {
-				kind: 'creates',
-				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
-				request(item) {
-					const path = endpointPath(item.requiredText('path', 'Path'));
-					const query = jsonObject(item.raw('query'), 'field "Query"', QUERY_EXAMPLE);
-					const body = jsonObject(item.raw('body'), 'field "Body"', BODY_EXAMPLE);
-					const form = isForm(item, item.raw('bodyContentType'));
-					return {
-						kind: siblingKindOf(path),
-						path,
-						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
-						...(form && { form }),
-						body: item.body(form ? { ...body, ...formTexts(item) } : body),
-					};
-				},
-			},
-		},
-		{
-			value: 'wait',
-			name: 'Wait',
-			action: 'Wait for task',
-			description: 'Wait for a task created earlier and get its files. Nothing is paid again.',
-			work: { kind: 'awaits' },
+			value: 'delete',
+			name: 'Delete',
+			action: 'Delete task',
+			description: 'Delete tasks that still run; the service usually refunds them',
+			subtitle: 'Delete Task',
+			work: { kind: 'reads', read: deleteTasks },
 		},
 		{
 			value: 'get',
 			name: 'Get',
 			action: 'Get task',
-			description: 'Read a task once, whatever its status',
+			description: 'Get a task once, whatever its status',
+			subtitle: 'Get Task',
 			work: { kind: 'reads', read: getTask },
 		},
 		{
 			value: 'getAll',
 			name: 'Get Many',
 			action: 'Get many tasks',
-			description:
-				'List the tasks of the account, newest first. Not every service has such a list.',
-			subtitle: 'Get tasks',
+			description: 'Get many tasks of the account, newest first, if the service lists them',
+			subtitle: 'Get Many Tasks',
 			work: { kind: 'reads', read: listTasks },
 		},
 		{
-			value: 'delete',
-			name: 'Delete',
-			action: 'Delete task',
-			description: 'End tasks that still run; the service usually refunds them',
-			work: { kind: 'reads', read: deleteTasks },
+			value: 'wait',
+			name: 'Wait',
+			action: 'Wait for task',
+			description: 'Wait for a task created earlier and get its files. Nothing is paid again.',
+			subtitle: 'Wait for Task',
+			work: { kind: 'awaits' },
+		},
+		{
+			value: 'create',
+			name: 'Create at Another Endpoint',
+			action: 'Create task at another endpoint',
+			description:
+				'Create a task at an endpoint that has no operation here, e.g. for music or dubbing',
+			subtitle: 'Create Task',
+			subtitleField: 'path',
+			work: {
+				kind: 'creates',
+				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
+				request(item) {
+					const path = endpointPath(item.requiredText('path', 'Path'));
+					const query = item.json('query', 'Query', QUERY_EXAMPLE);
+					const body = item.json('body', 'Body', BODY_EXAMPLE);
+					const form = isForm(item, item.raw('bodyContentType'));
+					return {
+						kind: siblingKindOf(path),
+						path,
+						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
+						...(form && { form }),
+						body: deepMerge({}, form ? { ...body, ...formTexts(item) } : body) as IDataObject,
+					};
+				},
+			},
 		},
 	],
 };

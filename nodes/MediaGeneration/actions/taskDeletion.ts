@@ -10,6 +10,7 @@ import { denied, taskMissing } from '../transport/taskFailures';
 import { LOOK_POLICIES, untilClear } from '../transport/until';
 import type { ItemFields } from './fields';
 import { optionsField, text, toggle, type ReadSource } from './operation';
+import { refusedQuestion } from './refusal';
 
 const GET_TASK_TIMEOUT_MS = 20_000;
 
@@ -46,7 +47,7 @@ export const deletionFields: INodeProperties[] = [
 	optionsField([
 		toggle('Delete Finished', 'deleteFinished', {
 			description:
-				'Whether to delete tasks that are over as well. They disappear from the list of the service, and nothing is refunded for them.',
+				'Whether to delete finished tasks as well. They disappear from the list of the service, and nothing is refunded for them.',
 		}),
 	]),
 ];
@@ -78,8 +79,19 @@ async function sendDeletion(from: ReadSource, task_ids: string[]) {
 	}
 	const left = isRepeat ? await stillThere(from, task_ids) : undefined;
 	if (left === undefined || left.length === task_ids.length)
-		throw new FailureError(deletion.failure);
+		throw new FailureError(refusedQuestion(deletion.failure, { task_ids: 'Task ID' }));
 	return { left, refund: undefined };
+}
+
+async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Task> {
+	const task = await attemptLater(async () => await readTask(from, taskId));
+	if (task.ok) return task.value;
+	const { message, description } = task.failure;
+	throw new FailureError({
+		...task.failure,
+		message: `Nothing was deleted: ${message}`,
+		description: `${description} Then delete the tasks again.`,
+	});
 }
 
 /** Looks at every task first: where one can't be read, nothing is deleted. */
@@ -89,14 +101,14 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	const doomed: string[] = [];
 	const running: string[] = [];
 	for (const taskId of taskIds) {
-		const { state, status } = await readTask(from, taskId);
+		const { state, status } = await readBeforeDeletion(from, taskId);
 		if (state === 'running') running.push(taskId);
 		if (state === 'running' || fields.options.deleteFinished === true) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}
 	if (doomed.length === 0)
 		throw invalid(
-			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} is over (${status})`).join(', ')}`,
+			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} has finished (${status})`).join(', ')}`,
 			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
 		);
 	const { left, refund } = await sendDeletion(from, doomed);

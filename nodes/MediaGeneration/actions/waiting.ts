@@ -1,6 +1,6 @@
 /** Reads how an item waits and what it does with its files. The fields are in `waitingFields.ts`. */
 import { invalid, type FailureError } from '../base/failures';
-import { asText } from '../base/json';
+import { asBoolean, asText } from '../base/json';
 import { fittingNumber, type ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './operation';
@@ -9,7 +9,7 @@ export interface FileSettings {
 	download: boolean;
 	outputBinaryField: string;
 	maxFileBytes: number;
-	/** Names the first file, without its ending. */
+	/** Without its ending. */
 	fileName?: string | undefined;
 	/** Output format that the request asks for. */
 	format?: string | undefined;
@@ -34,6 +34,8 @@ export const waitingRules = {
 } satisfies Record<Waiting['kind'], object>;
 
 export const GRACE_S = 10;
+/** Task: Wait takes up tasks that were waited for before. */
+export const AWAITING_GRACE_S = 1;
 export const MAX_ACTIVE_TASKS = 20;
 /** Deadlines stay before the year 9900: not every database of n8n can save later dates. */
 const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
@@ -45,11 +47,12 @@ export function readMaxFileBytes(fields: ItemFields): number {
 
 function readFileSettings(fields: ItemFields): FileSettings {
 	return {
-		download: fields.boolean('downloadOutput', true),
+		// An agent hands on texts only.
+		download: fields.boolean('downloadOutput', true) && !fields.isTool,
 		outputBinaryField:
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
-		fileName: asText(fields.options.fileName),
+		fileName: fields.textOption('fileName', 'File Name'),
 		format: asText(fields.raw('outputFormat')),
 		splitFiles: fields.options.splitFiles === true,
 		transcriptInOutput: fields.options.transcriptInOutput === true,
@@ -62,7 +65,8 @@ function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	const mode = fields.choice(fields.raw('waitMode'), 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
 	const label = 'Polling Before Suspending (Seconds)';
-	const grace = fields.numberOption('gracePeriod', label, { fallback: GRACE_S, zero: true });
+	const fallback = alwaysWaits ? AWAITING_GRACE_S : GRACE_S;
+	const grace = fields.numberOption('gracePeriod', label, { fallback, zero: true });
 	return { kind: 'suspend', graceMs: grace * 1000 };
 }
 
@@ -73,8 +77,9 @@ export interface ItemSettings {
 	callbackReference: string | undefined;
 	timeoutMs: number;
 	onTimeout: 'error' | 'returnTask';
-	contextBetweenParts: boolean;
 	minimumCredits: number | undefined;
+	/** Whether a creation without a clear answer may be paid for twice. */
+	sendUnclearAgain: boolean;
 }
 
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
@@ -82,20 +87,21 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
 	const files = readFileSettings(fields);
-	const reference = fields.options.callbackReference;
 	checkTogether(waiting, longText, files);
+	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles(fields);
+	const minimum = fields.numberOption('minimumCredits', 'Minimum Credits', {
+		fallback: 0,
+		zero: true,
+	});
 	return {
 		waiting,
 		longText,
 		files,
-		// An expression often leads to another simple value.
-		callbackReference: asText(typeof reference === 'boolean' ? String(reference) : reference),
+		callbackReference: fields.textOption('callbackReference', 'Callback Reference'),
 		timeoutMs: fields.numberOption('timeout', 'Timeout (Seconds)', timeout) * 1000,
 		onTimeout: fields.choice(fields.options.onTimeout, 'On Timeout', ['error', 'returnTask']),
-		contextBetweenParts: fields.options.contextBetweenParts === true,
-		minimumCredits:
-			fields.numberOption('minimumCredits', 'Min Credits', { fallback: 0, zero: true }) ||
-			undefined,
+		minimumCredits: minimum || undefined,
+		sendUnclearAgain: asBoolean(fields.options.sendUnclearAgain) === true,
 	};
 }
 
@@ -106,10 +112,11 @@ function notSuspended(what: string, advice: string): FailureError {
 	);
 }
 
-export function joinNeedsFiles(): FailureError {
+export function joinNeedsFiles({ isTool }: Pick<ItemFields, 'isTool'>): FailureError {
+	const way = isTool ? 'A tool of an AI agent has none: set' : 'Turn "Download Output" on, or set';
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
-		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+		`${way} "Long Text" to "One Item per Part". Nothing was sent.`,
 	);
 }
 
@@ -126,7 +133,6 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
-	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 }
 
 /** The settings of the first item count. */
@@ -142,8 +148,8 @@ export function readRunSettings(fields: ItemFields): RunSettings {
 	// An option that is set but leads to an empty value must not count as no limit.
 	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
 		? fittingNumber(fields.options.maximumCredits, (credits) => credits >= 0, [
-				'The option "Max Credits" must be a number of at least 0',
-				'Set "Max Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+				'The option "Stop After Credits" must be a number of at least 0',
+				'Set "Stop After Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
 			])
 		: undefined;
 	return { maxActiveTasks: Math.max(1, Math.floor(most)), maximumCredits };

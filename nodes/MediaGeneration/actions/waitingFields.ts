@@ -15,7 +15,13 @@ import {
 	toggle,
 	type Resource,
 } from './operation';
-import { GRACE_S, MAX_ACTIVE_TASKS, POLL_TIMEOUT_S, waitingRules } from './waiting';
+import {
+	AWAITING_GRACE_S,
+	GRACE_S,
+	MAX_ACTIVE_TASKS,
+	POLL_TIMEOUT_S,
+	waitingRules,
+} from './waiting';
 
 const NOT_WAITING = { waitForCompletion: [false] };
 const SUSPENDING = { waitMode: ['callback'] };
@@ -30,11 +36,18 @@ export const downloadField = toggle('Download Output', 'downloadOutput', {
 export const filesField = text('Put Output Files in Field', 'outputBinaryField', {
 	required: true,
 	default: 'data',
-	hint: 'Name of the binary field of the first file; the next ones get _1, _2, ... appended',
+	description:
+		'Name of the output field for the first file. Give each node a name of its own where a Merge node combines their items by position: of files in fields of the same name, one is left.',
+	hint: 'The first file gets this name, the next ones get _1, _2, ... appended',
 	displayOptions: { show: DOWNLOADING },
 });
 
 const startingFields: INodeProperties[] = [
+	notice(
+		'The model decides how often it calls this tool. Add the option "Stop After Credits" to limit what that costs.',
+		'toolNotice',
+		{ displayOptions: { show: AS_TOOL } },
+	),
 	toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
 		description:
@@ -56,16 +69,17 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 			choice(
 				'Poll',
 				'poll',
-				'The execution keeps running and polls the service until its tasks are over. Best for up to a few minutes.',
+				'The execution keeps running and polls the service. Best for up to a few minutes.',
 			),
 			choice(
 				'Suspend',
 				'callback',
-				'The execution sleeps until its tasks are over, and survives a restart. For long tasks; needs no public address.',
+				'The execution sleeps until its tasks have finished, and survives a restart. For long tasks. Needs no public address, but n8n must reach itself at its own webhook address.',
 			),
 		],
 		default: 'poll',
-		description: 'How to wait for the result',
+		description:
+			'Whether the execution keeps running while its tasks run, or sleeps and takes no place in n8n',
 		// An agent waits for its tool, and a sleeping execution goes on with one item per input item.
 		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
 	}),
@@ -79,8 +93,8 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 			},
 		},
 	),
-	downloadField,
-	filesField,
+	// An agent gets texts only.
+	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
 ];
 
 function extraFieldsOption(example: string): INodeProperties {
@@ -90,40 +104,38 @@ function extraFieldsOption(example: string): INodeProperties {
 	return { ...field, description };
 }
 
-/** The most used come first, as everywhere here. */
-const creatingOptions: INodeProperties[] = [
-	amount('Max Active Tasks', 'maxActiveTasks', {
-		typeOptions: { minValue: 1 },
-		default: MAX_ACTIVE_TASKS,
-		description:
-			'How many tasks of this run may be in progress at the same time. Uses the value of the first item.',
-	}),
-	amount('Max Credits', 'maximumCredits', {
-		typeOptions: { minValue: 0 },
-		default: 100,
-		description:
-			'Create no further task once the tasks of this node have cost this many credits in this execution, according to the service. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.',
-	}),
-	amount('Min Credits', 'minimumCredits', {
-		typeOptions: { minValue: 0 },
-		description: 'Create nothing if the account has fewer credits than this',
-	}),
+const creatingOptions: readonly INodeProperties[] = [
 	text('Callback Reference', 'callbackReference', {
 		placeholder: 'e.g. order-1042',
 		description:
-			'Comes back as "reference" in the output of the trigger, to show what the task is for',
+			'Comes back as "reference" in the output of the trigger, to show what the task is for. Usually an expression: {{ $json.order }}.',
 		displayOptions: { show: NOT_WAITING },
+	}),
+	amount('Minimum Credits', 'minimumCredits', {
+		typeOptions: { minValue: 0 },
+		description: 'Create nothing if the account has fewer credits than this',
+	}),
+	toggle('Send Unclear Creations Again', 'sendUnclearAgain', {
+		description:
+			'Whether Retry On Fail and Retry send a creation again whose answer never came and whose task was not found. It may then be paid for twice.',
+	}),
+	amount('Stop After Credits', 'maximumCredits', {
+		typeOptions: { minValue: 0 },
+		default: 100,
+		description:
+			"Create no further task once the account's balance has fallen by this much since this node began. A task that is under way may cost more. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.",
 	}),
 ];
 
-const fileNameOption = text('File Name', 'fileName', {
-	placeholder: 'e.g. {{ $json.title }}',
+const maxActiveOption = amount('Max Active Tasks', 'maxActiveTasks', {
+	typeOptions: { minValue: 1 },
+	default: MAX_ACTIVE_TASKS,
 	description:
-		'Name of the files, without their ending. Files of different types share it; further files of the same type get _1, _2, ... appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
-	displayOptions: { show: DOWNLOADING },
+		'How many tasks of this run may be in progress at the same time. Uses the value of the first item.',
 });
 
 const includeInputOption = toggle('Include Input', 'includeInput', {
+	default: true,
 	description:
 		'Whether each output item, failed ones too, carries the JSON of its input item as "input"',
 });
@@ -136,46 +148,50 @@ const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
 		description: `How long to wait for each task. Without this option: ${seconds} seconds.`,
 	});
 
-/** One name has two defaults, of which the editor shows one: the first where Wait Mode is an expression. */
-const timeoutOptions = [
-	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
-	timeoutOf(waitingRules.suspend.timeoutS, { waitMode: [{ _cnd: { not: 'callback' } }] }),
-];
-
-const onTimeoutOption = select('On Timeout', 'onTimeout', {
-	options: [
-		choice(
-			'Error',
-			'error',
-			'The item fails with the task ID, so that "Task: Wait" can go on from there',
-		),
-		choice(
-			'Return Task',
-			'returnTask',
-			'The item goes on with the task as last seen and unfinished set to true',
-		),
-	],
-	default: 'error',
-	description: 'What to do when a task is not finished in time. It is paid for either way.',
-});
-
-const lastOptions: INodeProperties[] = [
-	toggle('Split Files', 'splitFiles', {
-		description: 'Whether to output one item per file instead of one item per task',
-		displayOptions: { hide: SUSPENDING },
-	}),
+/** These say how to wait, and what to do with the files. */
+const endingOptions = (graceS: number): INodeProperties[] => [
 	...shownWhen(DOWNLOADING, [
+		text('File Name', 'fileName', {
+			placeholder: 'e.g. chapter-1',
+			description:
+				'Name of the files, without their ending. Usually an expression: {{ $json.title }}. Files of different types share it; further files of the same type get a number appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+		}),
 		maxFileSizeOption(
 			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
 		),
 	]),
+	select('On Timeout', 'onTimeout', {
+		options: [
+			choice(
+				'Error',
+				'error',
+				'The item fails with the task ID, so that "Task: Wait" can go on from there',
+			),
+			choice(
+				'Return Task',
+				'returnTask',
+				'The item goes on with the task as last seen and unfinished set to true',
+			),
+		],
+		default: 'error',
+		description: 'What to do when a task is not finished in time. It is paid for either way.',
+	}),
 	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
 		typeOptions: { minValue: 0 },
-		default: GRACE_S,
+		default: graceS,
 		description:
 			'How long to poll before the execution goes to sleep, as short tasks finish sooner',
 		displayOptions: { show: SUSPENDING },
 	}),
+	toggle('Split Files', 'splitFiles', {
+		default: true,
+		description:
+			'Whether to output one item per file instead of one item per task, e.g. one for each image',
+		displayOptions: { hide: SUSPENDING },
+	}),
+	// One name has two defaults, of which the editor shows one: the first where Wait Mode is an expression.
+	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
+	timeoutOf(waitingRules.suspend.timeoutS, { waitMode: [{ _cnd: { not: 'callback' } }] }),
 ];
 
 /** Inside a collection, a slash before a name refers to the node's own field (`getPropertyValues`, n8n-workflow 2.41). */
@@ -191,39 +207,27 @@ function inCollection(option: INodeProperties): INodeProperties {
 }
 
 const SLEEPING_CREATION =
-	'The execution sleeps until a callback comes, this n8n sees that all tasks are over, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.';
+	'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.';
+const SLEEPING_WAIT =
+	'The execution sleeps until this n8n sees that all tasks have finished, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.';
 
-export function creatingFields({
-	extraFields = '{}',
-	options: own = [],
-	rareOptions = [],
-}: Resource): INodeProperties[] {
-	const options = [
-		...own,
-		...hiddenWhen(NOT_WAITING, [fileNameOption]),
-		includeInputOption,
-		...timeoutOptions,
-		...hiddenWhen(NOT_WAITING, [onTimeoutOption]),
+export function creatingFields({ extraFields, options = [] }: Resource): INodeProperties[] {
+	const all = [
+		...options,
 		...creatingOptions,
-		extraFieldsOption(extraFields),
-		...hiddenWhen(NOT_WAITING, lastOptions),
-		...rareOptions,
+		...(extraFields === undefined ? [] : [extraFieldsOption(extraFields)]),
+		includeInputOption,
+		...hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
 	];
 	return [
 		...startingFields,
 		...hiddenWhen(NOT_WAITING, waitingFields(SLEEPING_CREATION)),
-		optionsField(options.map(inCollection)),
+		optionsField(all.map(inCollection)),
 	];
 }
 
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
-	...waitingFields(
-		'The execution sleeps until this n8n sees that all tasks are over, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.',
-	),
-	optionsField(
-		[fileNameOption, includeInputOption, ...timeoutOptions, onTimeoutOption, ...lastOptions].map(
-			inCollection,
-		),
-	),
+	...waitingFields(SLEEPING_WAIT),
+	optionsField([includeInputOption, ...endingOptions(AWAITING_GRACE_S)].map(inCollection)),
 ];

@@ -197,14 +197,3 @@ export function* splitText(text: string, maxCharacters: number): Work<string[]> 
 	if (from < body.length) parts.push(body.slice(from));
 	return parts;
 }
-
-/** Returns the first words of a text, of at most `most` characters. Where no space is near, the cut is between two code points. */
-export function firstWords(text: string, most: number): string {
-	const start = text.slice(0, most);
-	return start === text ? text : start.replace(/\s+\S{0,50}$|[\ud800-\udbff]$/, '');
-}
-
-export function lastWords(text: string, most: number): string {
-	const end = text.slice(-most);
-	return end === text ? text : end.replace(/^\S{0,50}\s+|^[\udc00-\udfff]/, '');
-}

@@ -103,6 +103,14 @@ export function quote(text = '', limit = 300): string | undefined {
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }
 
+/** Counts as people do: the item of index 0 is the 1st. */
+export function ordinal(index: number): string {
+	const number = index + 1;
+	const ending = { one: 'st', two: 'nd', few: 'rd' } as Record<string, string>;
+	const rule = new Intl.PluralRules('en', { type: 'ordinal' }).select(number);
+	return `${number}${ending[rule] ?? 'th'}`;
+}
+
 export function seconds(ms: number): string {
 	const value = Math.round(ms / 100) / 10;
 	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;

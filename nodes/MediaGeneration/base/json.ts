@@ -18,6 +18,12 @@ export function asNumber(value: unknown): number | undefined {
 	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
+/** Returns a boolean, also from its name. */
+export function asBoolean(value: unknown): boolean | undefined {
+	if (value === 'true' || value === 'false') return value === 'true';
+	return typeof value === 'boolean' ? value : undefined;
+}
+
 /** A URL in a text, which may be relative to another one. */
 export function urlOf(value: unknown, base?: string): URL | undefined {
 	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;

@@ -6,7 +6,6 @@ import { Delivery } from '../files/item';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Operation, Job } from '../actions/operation';
-import { refusedQuestion } from '../actions/refusal';
 import { cleanerOf, cleanly } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
@@ -70,7 +69,7 @@ async function readItems(
 		);
 		if (read.ok) {
 			for (const json of read.value as IDataObject[]) output.push({ json, pairedItem: { item } });
-		} else output.push(failedItem(context, refusedQuestion(read.failure), item));
+		} else output.push(failedItem(context, read.failure, item));
 	}
 	return output;
 }

@@ -5,10 +5,11 @@ import { shownOutputs, showEqualNames } from '../files/hint';
 import { joinSources, type SoundSource } from '../files/joining';
 import { extensionIn, typeByMimeType } from '../audio/kinds';
 import type { ItemFields } from '../actions/fields';
+import { itemFile } from '../actions/inputFiles';
 import { readPause } from '../actions/longText';
 import { readMaxFileBytes } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
-import { attempt, attemptLater, invalid, type Failure } from '../base/failures';
+import { attempt, attemptLater, invalid, type Failure, ordinal } from '../base/failures';
 import { failedItem } from './output';
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
@@ -24,27 +25,27 @@ function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFie
 }
 
 function inputSource(fields: ItemFields, field: string): SoundSource {
-	const sound = fields.binary(field, 'Input Binary Field');
+	const sound = itemFile(fields, field, 'Input Data Field Name');
 	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
 		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
 	return { sound, srt: Object.values(fields.files).find(isSubtitles) };
 }
 
-/** Messages name items instead of parts, counted from 0 as n8n shows them. The first item's fields count. */
+/** Messages name items instead of parts. The first item's fields count. */
 async function joinGroup(
 	context: IExecuteFunctions,
 	group: string | undefined,
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData> {
 	const [first] = items as [ItemFields];
-	const inputField = first.requiredText('inputBinaryField', 'Input Binary Field').trim();
+	const inputField = first.requiredText('inputBinaryField', 'Input Data Field Name').trim();
 	const sources = items.map((item) => inputSource(item, inputField));
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(first),
 		maxBytes: readMaxFileBytes(first),
 		baseName: textField(first, 'fileName', 'File Name') ?? 'joined',
 		withTranscript: false,
-		nameOf: (number) => `item ${items[number]?.itemIndex ?? number}`,
+		nameOf: (number) => `the ${ordinal(items[number]?.itemIndex ?? number)} item`,
 	});
 	if (!joined.ok)
 		throw invalid(

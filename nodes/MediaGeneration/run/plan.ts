@@ -1,9 +1,10 @@
 /** Reads and checks every item before anything is sent. */
 import type { Assembly } from '../files/assembly';
 import { failureIn, type FailedJson } from '../files/failure';
-import { checkedTaskId, type InputFile, type ItemFields } from '../actions/fields';
+import type { InputFile, ItemFields } from '../actions/fields';
 import type { CreationRequest, Operation } from '../actions/operation';
 import { textsOf } from '../actions/longText';
+import { checkedTaskId } from '../actions/taskIds';
 import {
 	joinNeedsFiles,
 	readItemSettings,
@@ -138,7 +139,7 @@ function planAwaited(fields: ItemFields): Array<Draft | ItemEnd> {
 	const common = { kind: 'draft', index, settings, run: readRunSettings(fields) } as const;
 	const whole = own ? left : undefined;
 	const joins = whole?.assembly.longText.kind === 'join';
-	if (joins && !settings.files.download) throw joinNeedsFiles();
+	if (joins && !settings.files.download) throw joinNeedsFiles(fields);
 	const count = (whole?.taskIds ?? taskIds).length;
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(

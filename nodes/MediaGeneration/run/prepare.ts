@@ -80,7 +80,7 @@ export async function prepareItems(
 }
 
 interface Checked extends Preparing, Omit<Prepared, 'ready'> {
-	/** Read where Min Credits asks for it. */
+	/** Read where Minimum Credits asks for it. */
 	balance: Attempt<number> | undefined;
 	/** Whether n8n may run the node again on the same items. */
 	repeats: boolean;
@@ -122,7 +122,7 @@ function itemOf(
 	{ index, settings, work }: Draft,
 	{ client, ledger, balance, repeats, here, among, ...checked }: Checked & { among: Among },
 ): Item {
-	const { longText, contextBetweenParts, waiting, minimumCredits } = settings;
+	const { longText, waiting, minimumCredits } = settings;
 	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
 	const waking = wakes && valueOf(wakes);
 	const item = { kind: 'item', index, settings } as const;
@@ -134,7 +134,7 @@ function itemOf(
 	}
 	const isLong = longText.kind !== 'off';
 	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
-	const requests = isLong ? requestsFor(work.request, texts, contextBetweenParts) : [work.request];
+	const requests = isLong ? requestsFor(work.request, texts) : [work.request];
 	const parts = requests.map((each, part) => {
 		const isCalled = isCalledBack(among.first + part, among.of);
 		const called = { client, here, waking: isCalled ? waking : undefined };
@@ -170,11 +170,11 @@ function checkCredits(minimum: number, balance: Attempt<number> | undefined): vo
 	if (balance?.ok === false)
 		throw invalid(
 			`The credit balance could not be read, so nothing was created: ${balance.failure.message}`,
-			'Run again later, or remove the option Min Credits.',
+			'Run again later, or remove the option Minimum Credits.',
 		);
 	if (balance !== undefined && balance.value < minimum)
 		throw invalid(
-			`The account has ${balance.value} credits, fewer than the ${minimum} that Min Credits asks for`,
-			'Add credits at the service or lower the option Min Credits. Nothing was created for this item.',
+			`The account has ${balance.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
+			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
 		);
 }

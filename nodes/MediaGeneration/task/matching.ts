@@ -101,7 +101,7 @@ export function resemblance(
 	// The name of a type tells nothing until the service has used it for this kind of task; one is documented for another kind.
 	const isOther = type === undefined ? isSoundEffect(said) && !isSoundEffect(path) : said !== type;
 	if (said !== undefined && isOther) return 'none';
-	const onV3 = request.speechRoute && { voice_id: voiceOnV3(request) };
+	const onV3 = request.kind === 'speech-v1' && { voice_id: voiceOnV3(request) };
 	const asked = valuesIn({ body, qs, pathFields, onV3 });
 	const repeated = valuesIn(raw);
 	for (const [name, values] of asked) {

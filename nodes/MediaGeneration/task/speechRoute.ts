@@ -1,4 +1,5 @@
 /** Speech by voice ID has two routes: v1 of the specification, and a form at v3 where the service asks for it (docs/service.md, "Two speech routes"). */
+import type { IDataObject } from 'n8n-workflow';
 import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/lists';
 import type { CreationRequest } from '../actions/operation';
 import type { Account, SpeechRoute } from '../transport/account';
@@ -20,6 +21,7 @@ const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
 /** Nothing was created with these statuses, unless the answer names a task. */
 const REFUSALS = new Set([200, 400, 404, 410, 422]);
 
+const isByVoiceId = ({ kind }: CreationRequest) => kind === 'speech-v1';
 const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
 const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
 
@@ -29,15 +31,27 @@ export function voiceOnV3(request: CreationRequest): string {
 	return isPrefixed(voice) ? voice : `${V1_PROVIDER}_${voice}`;
 }
 
+const OF_V1 = new RegExp(`^(.*/)${V1_PROVIDER}_`);
+
 function wireOf(request: CreationRequest, route: SpeechRoute): Wire {
 	const { path, qs, body, form, files } = request;
-	if (route === 'v1') return { path, qs, body, form, files };
-	const fields = { voice_id: voiceOnV3(request), ...qs, ...body };
+	// The v1 route takes the voices of one provider, without its name.
+	const ownPath = isByVoiceId(request) ? path.replace(OF_V1, '$1') : path;
+	if (route === 'v1') return { path: ownPath, qs, body, form, files };
+	const fields = { voice_id: voiceOnV3(request), ...qs, ...withSpeedBeside(body) };
 	return { path: '/v3/text-to-speech', body: fields, form: true };
 }
 
+/** The v3 route has the speed beside the other settings of the voice. */
+function withSpeedBeside({ voice_settings: given, ...body }: IDataObject): IDataObject {
+	if (!isObject(given)) return given === undefined ? body : { ...body, voice_settings: given };
+	const { speed, ...settings } = given as IDataObject;
+	const own = Object.keys(settings).length === 0 ? {} : { voice_settings: settings };
+	return { ...(speed !== undefined && { speed }), ...body, ...own };
+}
+
 function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRoute[] {
-	if (request.kind !== 'speech-v1') return ['v1'];
+	if (!isByVoiceId(request)) return ['v1'];
 	if (speechRoute === 'v3') return ['v3'];
 	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
 }

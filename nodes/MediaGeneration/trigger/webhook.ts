@@ -1,6 +1,6 @@
 /** Reads what was posted to a webhook, and is the one way to answer. Source: docs/service.md, "Events". */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { taskIdProblem } from '../actions/fields';
+import { taskIdProblem } from '../actions/taskIds';
 import { readJson, type Bound, type Read } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { messageOf, quote } from '../base/failures';

@@ -4,7 +4,6 @@ import { anyCodePoint } from '../codePoint';
 import { atOnce } from '../../support/work';
 import * as split from '../../../nodes/MediaGeneration/audio/split';
 
-const { firstWords, lastWords } = split;
 const splitText = (text: string, maxCharacters: number) =>
 	atOnce(split.splitText(text, maxCharacters));
 
@@ -295,17 +294,4 @@ describe('long texts', () => {
 		];
 		expect(turns.length).toBeGreaterThanOrEqual(least);
 	});
-});
-
-const sentences = 'One is short. Two is a little longer. Three ends it.';
-
-test.each<[string, number, string, string]>([
-	[sentences, 100, sentences, sentences],
-	[sentences, 52, sentences, sentences],
-	[sentences, 20, 'One is short. Two', 'Three ends it.'],
-	['x'.repeat(30), 20, 'x'.repeat(20), 'x'.repeat(20)],
-	[`一 ${'气'.repeat(100)} 一`, 90, `一 ${'气'.repeat(88)}`, `${'气'.repeat(88)} 一`],
-	['😀'.repeat(15), 21, '😀'.repeat(10), '😀'.repeat(10)],
-])('what is sent of a neighbour of %j, at most %d characters', (text, most, first, last) => {
-	expect([firstWords(text, most), lastWords(text, most)]).toEqual([first, last]);
 });

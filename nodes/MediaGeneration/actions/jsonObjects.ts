@@ -1,0 +1,59 @@
+/** Reads JSON that users type, and merges it. */
+import { invalid, quote } from '../base/failures';
+import { isObject, parseJson, type JsonObject } from '../base/json';
+
+/** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
+export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
+	const merged: JsonObject = { ...base };
+	for (const [key, value] of Object.entries(extra)) {
+		// An own key of this name would set the prototype of the copy.
+		if (key === '__proto__') continue;
+		const present = Object.hasOwn(merged, key) ? merged[key] : undefined;
+		merged[key] = isObject(value) ? deepMerge(isObject(present) ? present : {}, value) : value;
+	}
+	return merged;
+}
+
+/** JSON.stringify overflows the stack far beyond this depth. */
+const MAX_FIELD_DEPTH = 100;
+
+function nestedDeeperThan(levels: number, value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
+}
+
+/** Finds expressions of n8n, and texts in quotes, which may hold some. */
+const PIECES = /\{\{.*?\}\}|"(?:\{\{.*?\}\}|\\.|[^"\\])*"/gs;
+
+/** @param typed the expression of the field */
+function adviceOnJson(example: string, typed = ''): string {
+	const texts = typed.match(PIECES)?.filter((piece) => piece.startsWith('"')) ?? [];
+	const [, inner] = /\{\{\s*(.*?)\s*\}\}/s.exec(texts.join(' ')) ?? [];
+	return inner === undefined
+		? `Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`
+		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
+}
+
+/**
+ * Reads JSON, or what an expression leads to; an object without fields where nothing is set. Throws an `invalid` failure.
+ * @param field `what` it is in words, and the `expression` that it has, if any
+ */
+export function jsonObject(
+	given: unknown,
+	{ what, example, expression }: { what: string; example: string; expression?: string | undefined },
+): JsonObject {
+	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
+	if (value === undefined)
+		throw invalid(`The ${what} is not valid JSON`, adviceOnJson(example, expression));
+	if (!isObject(value))
+		throw invalid(
+			`The ${what} is not a JSON object`,
+			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
+		);
+	if (nestedDeeperThan(MAX_FIELD_DEPTH, value))
+		throw invalid(
+			`The ${what} is nested deeper than ${MAX_FIELD_DEPTH} levels`,
+			'Enter a flatter JSON object.',
+		);
+	return value;
+}

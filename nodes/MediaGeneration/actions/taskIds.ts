@@ -1,0 +1,38 @@
+/** Checks IDs of tasks that users enter, or that a webhook receives. */
+import { invalid } from '../base/failures';
+import { asText } from '../base/json';
+import { pathProblem } from '../transport/baseUrl';
+
+const MAX_TASK_ID = 4_000;
+
+export function taskIdProblem(taskId: string): string | undefined {
+	const problem = pathProblem(taskId);
+	if (problem !== undefined) return `it ${problem}`;
+	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
+}
+
+export function checkedTaskId(taskId: string): string {
+	const problem = taskIdProblem(taskId);
+	if (problem === undefined) return taskId;
+	throw invalid(
+		`The Task ID can't be used: ${problem}`,
+		'Enter the task_id that the service returned when the task was created, and nothing else.',
+	);
+}
+
+/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may hold a comma */
+export function listedTaskIds(
+	given: readonly unknown[] | string,
+	own: string | undefined,
+): string[] {
+	const taskIds =
+		typeof given !== 'string'
+			? given.map((entry) => asText(entry)?.trim() ?? '')
+			: (given === own ? [given] : given.split(',').map((part) => part.trim())).filter(Boolean);
+	if (taskIds.length === 0 || taskIds.includes(''))
+		throw invalid(
+			'The field "Task ID" is empty or contains an invalid ID',
+			'Enter the task_id of each task in "Task ID".',
+		);
+	return [...new Set(taskIds)].map(checkedTaskId);
+}
