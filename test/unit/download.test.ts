@@ -215,17 +215,30 @@ describe('time', () => {
 		await expect(asked).rejects.toThrow('the file host stopped sending');
 	});
 
-	test('however slowly bytes come, and however long the store takes, a file may arrive', async () => {
-		const made = serving(() => ({ chunkBytes: 50_000, gapMs: 59_000 }));
-		made.store.pauseMs = 1_000_000;
-		expect(digest((await made.run()).bytes)).toBe(digest(FILE));
-		expect(made.requests).toHaveLength(1);
+	test('however slowly bytes come, a file may arrive', async () => {
+		const { run, requests } = serving(() => ({ chunkBytes: 50_000, gapMs: 59_000 }));
+		expect(digest((await run()).bytes)).toBe(digest(FILE));
+		expect(requests).toHaveLength(1);
 	});
 
-	test.each([false, true])(
-		'Stop ends a download that stands still, at once (deaf: %j)',
-		async (deaf) => {
+	test('what the store takes is no silence of the host, nor hides one', async () => {
+		const made = serving((_, count) => (count === 1 ? { stallAfter: CUT } : {}));
+		made.store.pauseMs = 1_000_000;
+		const before = made.clock.now();
+		expect(digest((await made.run()).bytes)).toBe(digest(FILE));
+		expect(made.requests).toHaveLength(2);
+		expect(made.clock.now() - before).toBeLessThanOrEqual(2_000_000 + 120_400);
+	});
+
+	test.each([
+		[false, 0],
+		[true, 0],
+		[true, 5_000],
+	])(
+		'Stop ends a download that stands still, at once (deaf: %j, the store takes %d ms)',
+		async (deaf, pauseMs) => {
 			const made = serving(() => ({ stallAfter: CUT, deaf }));
+			made.store.pauseMs = pauseMs;
 			const stop = new AbortController();
 			made.deps.signal = stop.signal;
 			made.clock.at(made.clock.now() + 5_000, () => stop.abort());
@@ -235,4 +248,19 @@ describe('time', () => {
 			expect(made.requests).toHaveLength(1);
 		},
 	);
+});
+
+describe('nothing is left running', () => {
+	test('of a long page', async () => {
+		const { run } = serving(() => ({ body: Buffer.from(`<html>${' '.repeat(20_000)}`) }));
+		await expect(run()).rejects.toThrow(/a web page/);
+	});
+
+	test('of a store that fails before it reads', async () => {
+		const made = serving(() => ({}));
+		made.store.fails = true;
+		await expect(made.run()).rejects.toThrow('n8n could not store it: no space left on device');
+		expect(made.requests).toHaveLength(1);
+		expect(made.store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
+	});
 });

@@ -98,6 +98,8 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
 	[undefined, URL_BARE, 'transcript', 'text/plain', 'txt'],
 	['application/json', URL_BARE, 'image', 'application/octet-stream', 'bin'],
+	['audio/wav', `${URL_BARE}.json`, 'audio', 'audio/wav', 'wav'],
+	['audio/wav', `${URL_BARE}.mp3`, 'audio', 'audio/mpeg', 'mp3'],
 	['nonsense', `${URL_BARE}.exe`, 'file', 'application/octet-stream', 'bin'],
 	['constructor', URL_BARE, 'file', 'application/octet-stream', 'bin'],
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],

@@ -64,11 +64,13 @@ export function host(
 	const agents = new Set<string>();
 	const open = new Set<OpenFile>();
 	const files = new Map<string, Buffer>();
-	/** What n8n's store waits for before it takes more than the first chunk. */
-	const store = { pauseMs: 0 };
+	/** How long n8n's store takes before it reads, and whether it fails then; its streams. */
+	const store = { pauseMs: 0, fails: false, streams: [] as Readable[] };
 	const helpers = {
 		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
+			store.streams.push(stream);
 			if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
+			if (store.fails) throw new Error('no space left on device');
 			const id = `filesystem-v2:${files.size}`;
 			files.set(id, await buffer(stream));
 			return { id, data: '', fileName, mimeType } satisfies IBinaryData;

@@ -55,16 +55,17 @@ const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
 const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
 const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
 
-/** What was asked for, what the address is named, and what the host states, where each says anything. */
+/** What was asked for, what the address is named, and what the host states, where each says anything that fits. */
 function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
+	const fitting = (type: kinds.FileType | undefined) =>
+		isSoundOrImage(about) && isTextType(type?.mimeType ?? '') ? undefined : type;
 	const mimeType = statedType(about);
-	// Most hosts state text/plain for anything they do not know.
-	const isVague = mimeType === 'text/plain' || (isSoundOrImage(about) && isTextType(mimeType));
 	return {
 		byFormat: kind === 'audio' && format !== undefined ? kinds.typeOfFormat(format) : undefined,
-		byUrl: kinds.typeByExtension(kinds.extensionIn(urlOf(url)?.pathname ?? '')),
-		byHeader: isVague ? undefined : kinds.typeByMimeType(mimeType),
+		byUrl: fitting(kinds.typeByExtension(kinds.extensionIn(urlOf(url)?.pathname ?? ''))),
+		// Most hosts state text/plain for anything they do not know.
+		byHeader: mimeType === 'text/plain' ? undefined : fitting(kinds.typeByMimeType(mimeType)),
 	};
 }
 
