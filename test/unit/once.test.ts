@@ -98,6 +98,11 @@ test('after a restart all events are known whose executions were stored, whichev
 			answer();
 		}
 		restart();
+		const next = call('one');
+		next.claim('next');
+		await machine.pause(1);
+		next.save();
+		restart();
 		for (const name of names) expect(call(nodeOf(name)).check(name)).toBe(200);
 		expect(call('one').claim('not stored')).toBeUndefined();
 	});

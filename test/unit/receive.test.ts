@@ -231,9 +231,13 @@ describe('once', () => {
 		for (const [body, url] of events) expect(await post(body, url)).toMatchObject(SEEN);
 	});
 
-	test('a copy of what the service has confirmed costs it no further look', async () => {
+	test('a copy of what is being handled is to come again; of what the service has confirmed it costs no further look', async () => {
 		const { post, requests } = trigger();
-		(await post(task())).response.end();
+		const first = await post(task());
+		const early = await post(task());
+		expect(early).toMatchObject(refused(503, /is being handled already, try again/));
+		expect(early.response.headers).toEqual({ 'Retry-After': 5 });
+		first.response.end();
 		expect(await post(task())).toMatchObject(SEEN);
 		expect(requests).toHaveLength(1);
 		// A post that only names the task says nothing of its status.

@@ -38,17 +38,13 @@ const callbacksOf = (account: Account) => ensured(called, account, () => new Cal
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
-interface Asking {
-	client: ServiceClient;
-	posted: Posted;
-	/** Epoch ms. */
-	deadline: number;
-}
-
 /** Sends one request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
-async function lookOnce({ client, posted, deadline }: Asking, misses: number): Promise<Look> {
+async function lookOnce(
+	client: ServiceClient,
+	{ taskId, task }: Posted,
+	{ deadline, misses }: { deadline: number; misses: number },
+): Promise<Look> {
 	const { turns, routes } = callbacksOf(client.account);
-	const { taskId, task } = posted;
 	const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, deadline - now());
 	const patience = timeLimit(timeoutMs);
 	const turn = await turns.take(1, patience.signal).catch(() => undefined);
@@ -63,12 +59,11 @@ async function lookOnce({ client, posted, deadline }: Asking, misses: number): P
 }
 
 /** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
-async function ask(asking: Asking): Promise<Confirmed> {
-	const { client, posted, deadline } = asking;
+async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
 	const { account } = client;
 	let misses = 0;
 	const look = async () => {
-		const seen = await lookOnce(asking, misses);
+		const seen = await lookOnce(client, posted, { deadline, misses });
 		if (seen.kind === 'missing') misses += 1;
 		return seen;
 	};
@@ -103,18 +98,14 @@ export async function confirm(
 	const { taskId, task } = posted;
 	if ((unknown.get(taskId) ?? 0) > now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
-	// One that says that its task still runs is content with less.
-	const runs = task?.state === 'running';
-	const shared = `${runs}:${taskId}`;
-	const joins = underWay.has(shared);
-	const asking = ensured(underWay, shared, async () => {
-		return await ask({ client, posted, deadline }).finally(() => underWay.delete(shared));
-	});
+	const present = underWay.get(taskId);
+	const asking = present ?? ask(client, posted, deadline).finally(() => underWay.delete(taskId));
+	underWay.set(taskId, asking);
 	const confirmed = await asking;
 	if (confirmed.kind === 'missing') unknown.set(taskId, now() + UNKNOWN_FOR_MS);
-	// An earlier callback ran out of time; this one still has some.
-	const mayAsk = joins && !runs && deadline - now() >= WORTH_ASKING_MS;
-	return confirmed.kind === 'running' && mayAsk
+	// The earlier callback ran out of time, or said itself that the task runs.
+	const mayAsk = task?.state !== 'running' && deadline - now() >= WORTH_ASKING_MS;
+	return present !== undefined && confirmed.kind === 'running' && mayAsk
 		? await confirm(client, posted, deadline)
 		: confirmed;
 }

@@ -18,8 +18,8 @@ function triggerPath({ pathname }: URL): string {
 
 function signatureFor(secret: string, url: URL): string {
 	const values = SIGNED.map((name) => url.searchParams.get(name) ?? '');
-	const parts = [triggerPath(url), ...values].map((text) => `${Buffer.byteLength(text)}:${text}`);
-	return createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
+	const signed = JSON.stringify([triggerPath(url), ...values]);
+	return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
 /** @param now epoch ms */
