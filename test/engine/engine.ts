@@ -12,6 +12,7 @@ import {
 	type IBinaryData,
 	type IConnections,
 	type ICredentialDataDecryptedObject,
+	type ICredentialsExpressionResolveValues,
 	type ICredentialsHelper,
 	type ICredentialType,
 	type IExecuteFunctions,
@@ -146,6 +147,30 @@ export async function readBinary(binary: IBinaryData): Promise<Buffer> {
 
 export function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelper {
 	const decrypted: ICredentialDataDecryptedObject = { callbackSecret: '', ...data };
+	/** Expressions become the values of an item, unless they are asked for, as n8n's `CredentialsHelper` does. */
+	const resolved = async (...given: unknown[]) => {
+		const raw = given[5];
+		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } =
+			(given[6] ?? {}) as ICredentialsExpressionResolveValues;
+		const valueOf = (value: ICredentialDataDecryptedObject[string]) =>
+			typeof value === 'string' && value.startsWith('=')
+				? workflow.expression.getParameterValue(
+						value,
+						runExecutionData,
+						runIndex,
+						itemIndex,
+						node.name,
+						connectionInputData,
+						'trigger',
+						{},
+					)
+				: value;
+		const data = Object.entries(decrypted).map(([name, value]) => [
+			name,
+			raw === true ? value : valueOf(value),
+		]);
+		return await Promise.resolve(Object.fromEntries(data) as ICredentialDataDecryptedObject);
+	};
 	const helper = {
 		getParentTypes: () => [],
 		isCredentialUsableByNode: () => true,
@@ -160,7 +185,7 @@ export function credentialsHelper(data: EngineOptions['credentials']): ICredenti
 		},
 		preAuthentication: async () => await Promise.resolve(undefined),
 		runPreAuthentication: async () => await Promise.resolve(undefined),
-		getDecrypted: async () => await Promise.resolve({ ...decrypted }),
+		getDecrypted: resolved,
 		getCredentialsProperties: () => credentialType.properties,
 	};
 	return helper as unknown as ICredentialsHelper;

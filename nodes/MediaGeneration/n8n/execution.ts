@@ -1,6 +1,6 @@
 /** What n8n gives of the execution that a node runs in, by the way in which it runs the node. */
 import { randomUUID } from 'crypto';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
@@ -60,4 +60,30 @@ export function killedSince(context: IExecuteFunctions): number | undefined {
 	if (typeof started === 'number' && started > 1) return undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
 	return getExecutionContext?.call(context)?.establishedAt;
+}
+
+type Decrypted = ICredentialDataDecryptedObject | undefined;
+
+/** This is not part of n8n's interface either. `isRaw` leaves expressions unresolved (`CredentialsHelper.getDecrypted`, n8n 2.41). */
+interface Decrypting {
+	additionalData?: {
+		credentialsHelper?: {
+			getDecrypted(...given: [...unknown[], isRaw: true]): Promise<Decrypted>;
+		};
+	};
+}
+
+/** The node's credential as it is stored, with its expressions; undefined where n8n doesn't give it. */
+export async function storedCredential(
+	context: IExecuteFunctions,
+	type: string,
+): Promise<Decrypted> {
+	const { additionalData } = context as Decrypting;
+	const helper = additionalData?.credentialsHelper;
+	if (helper === undefined) return undefined;
+	const used = context.getNode().credentials?.[type];
+	const mode = context.getMode();
+	return await helper
+		.getDecrypted(additionalData, used, type, mode, undefined, true)
+		.catch(() => undefined);
 }

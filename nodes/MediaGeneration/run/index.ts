@@ -8,6 +8,7 @@ import { ItemFields } from '../actions/fields';
 import type { Operation, Job } from '../actions/operation';
 import { cleanerOf, cleanly } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
+import { otherAccounts } from '../transport/credentials';
 import { inPieces, realClock } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
 import { asFailure, attemptLater, FailureError, valueOf } from '../base/failures';
@@ -62,11 +63,14 @@ async function readItems(
 	const output: INodeExecutionData[] = [];
 	const signal = context.getExecutionCancelSignal();
 	const opened = await attemptLater(async () => valueOf(await prepare.openClient(context)));
+	const others = opened.ok ? await otherAccounts(context, opened.value.credentials) : undefined;
 	for (const fields of items) {
 		const { itemIndex: item } = fields;
-		const read = await attemptLater(
-			async () => await work.read({ client: valueOf(opened), signal }, fields),
-		);
+		const read = await attemptLater(async () => {
+			const failure = others?.get(item);
+			if (failure !== undefined) throw new FailureError(failure);
+			return await work.read({ client: valueOf(opened), signal }, fields);
+		});
 		if (read.ok) {
 			for (const json of read.value as IDataObject[]) output.push({ json, pairedItem: { item } });
 		} else output.push(failedItem(context, read.failure, item));
@@ -90,7 +94,14 @@ async function generate(
 	const opened = await prepare.openClient(context).catch((error: unknown) => {
 		throw report.errorOf(failedEnd(0, asFailure(error)), []);
 	});
-	if (opened.ok) return await runPlanned(report, opened.value, planned);
+	if (opened.ok) {
+		const others = await otherAccounts(context, opened.value.credentials);
+		const own = planned.map((each) => {
+			const failure = others.get(each.index);
+			return failure === undefined ? each : failedEnd(each.index, failure);
+		});
+		return await runPlanned(report, opened.value, own);
+	}
 	const { failure } = opened;
 	return report.output(
 		planned.map((each) => (each.kind === 'draft' ? failedEnd(each.index, failure) : each)),

@@ -5,6 +5,7 @@ import { showHint } from '../files/hint';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';
+import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
 import { isFromN8n, shownReply } from './watch';
@@ -42,6 +43,11 @@ export async function checkSuspension(
 		throw invalid(
 			"An execution can't be suspended while the node runs as a tool of an AI agent",
 			`As a tool, ${POLL_INSTEAD}`,
+		);
+	if (await dependsOnItems(context))
+		throw invalid(
+			"An execution can't be suspended with a credential whose fields depend on the items",
+			`n8n has no items when it wakes the execution, so it can't resolve them. Select a credential without such expressions, or ${POLL_INSTEAD}`,
 		);
 	// n8n's coming engine has other IDs, and wakes executions in another way (engine-v2-webhooks.js, n8n 2.41).
 	if (!/^\d+$/.test(context.getExecutionId()))

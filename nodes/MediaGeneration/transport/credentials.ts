@@ -10,7 +10,8 @@ import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
-import { invalid } from '../base/failures';
+import { attemptLater, invalid, type Failure } from '../base/failures';
+import { storedCredential } from '../n8n/execution';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -34,9 +35,12 @@ export interface CredentialRead {
 /** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
 const RECENT_MS = 5_000;
 
-/** Throws an `invalid` failure in words before anything is sent. */
-export async function readCredentials(context: RequestContext): Promise<CredentialRead> {
-	const data = await context.getCredentials(CREDENTIAL);
+/** Throws an `invalid` failure in words before anything is sent. @param item whose values n8n puts into the credential's expressions */
+export async function readCredentials(
+	context: RequestContext,
+	item?: number,
+): Promise<CredentialRead> {
+	const data = await context.getCredentials(CREDENTIAL, item);
 	const problem = credentialProblem(data);
 	if (problem !== undefined)
 		throw invalid(
@@ -49,6 +53,38 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
 	return { credentials, data, readAt: now() };
+}
+
+/** What n8n resolves for each item, and can't resolve in a webhook. */
+const OF_AN_ITEM = /^=.*\$(?!secrets\b|vars\b|env\b)/s;
+
+/** Tells whether the key or the address may differ by item. */
+export async function dependsOnItems(context: IExecuteFunctions): Promise<boolean> {
+	const stored = await storedCredential(context, CREDENTIAL);
+	const fields = [stored?.baseUrl, stored?.apiKey, stored?.callbackSecret];
+	return fields.some((value) => typeof value === 'string' && OF_AN_ITEM.test(value));
+}
+
+/** A run uses the account of its first item. Returns a failure for each item whose credential resolves to another one. */
+export async function otherAccounts(
+	context: IExecuteFunctions,
+	{ baseUrl, apiKey }: Credentials,
+): Promise<ReadonlyMap<number, Failure>> {
+	const others = new Map<number, Failure>();
+	const items = context.getInputData();
+	if (items.length < 2 || !(await dependsOnItems(context))) return others;
+	for (const item of items.keys()) {
+		const read = await attemptLater(async () => {
+			const { credentials } = await readCredentials(context, item);
+			if (credentials.baseUrl === baseUrl && credentials.apiKey === apiKey) return;
+			throw invalid(
+				'The credential of this item is for another account than that of the first item',
+				'Its fields are expressions, and one run of this node uses one account. Put the items of each account into a run of its own, e.g. with Loop Over Items. Nothing was sent for this item.',
+			);
+		});
+		if (!read.ok) others.set(item, read.failure);
+	}
+	return others;
 }
 
 interface KeptCredential {
