@@ -138,12 +138,14 @@ function paidTwice(history: History, service: Service, made: readonly Call[]): s
 
 /** Whether a sending before another one of the same text is one that an equal call has or takes up. */
 function counts(history: History, before: Sent, sent: Sent): boolean {
-	const { fate } = before;
-	if (fate === 'free') return false;
-	if (before.executionId === sent.executionId) return true;
-	// n8n's Retry takes up equal requests whose tasks are known; a person has read of the others.
-	return fate === 'told' && before.text === sent.text && !isForgetful(history);
+	if (before.fate === 'free' || isSentAgain(history, before)) return false;
+	// n8n's Retry takes up equal requests.
+	return before.executionId === sent.executionId || before.text === sent.text;
 }
+
+/** The user allows the machine to pay for it twice. */
+const isSentAgain = ({ node }: History, { fate, named }: Sent) =>
+	node.sendsAgain && fate === 'unclear' && !named;
 
 /** What the agent reads of a call. */
 function answerOf({ execution }: Call): string {
@@ -176,7 +178,7 @@ function lost(
 				...(isSaid ? [] : [`LOST: no call names task ${task.id}`]),
 			];
 		}
-		if (fate !== 'unclear' || stopped) return [];
+		if (fate !== 'unclear' || stopped || isSentAgain(history, sent)) return [];
 		const says =
 			named && task !== undefined
 				? isFailed(service, task) || answers.includes(task.id)

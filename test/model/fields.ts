@@ -72,6 +72,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 			transcriptInOutput: true,
 			gracePeriod: item.grace,
 			maxActiveTasks: node.maxActive,
+			...(node.sendsAgain ? { sendUnclearAgain: true } : {}),
 			...(node.minimumCredits < 0 ? {} : { minimumCredits: node.minimumCredits }),
 			...(node.maximumCredits < 0 ? {} : { maximumCredits: node.maximumCredits }),
 		},

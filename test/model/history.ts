@@ -181,6 +181,8 @@ const node = fc.record({
 	/** -1: off. */
 	minimumCredits: oneOf(-1, -1, 50, 500),
 	maximumCredits: oneOf(-1, -1, -1, 15, 0),
+	/** Whether the option is on that sends a creation again though it may be paid for. */
+	sendsAgain: oneOf(false, false, false, true),
 	keyHeader: word('authorization', 'xi-api-key'),
 	/** Whether the service can call this n8n. */
 	reachable: oneOf(true, true, false),
@@ -282,6 +284,7 @@ export const PLAIN_NODE: NodeScript = {
 	maxActive: 20,
 	minimumCredits: -1,
 	maximumCredits: -1,
+	sendsAgain: false,
 	keyHeader: 'authorization',
 	reachable: true,
 	savesProgress: false,

@@ -51,3 +51,43 @@ test('a try that finds nothing, as the list lags, is followed by one that does',
 	expect(story.filter((line) => line.includes('POST'))).toHaveLength(1);
 	expect(story.at(-1)).toMatch(/execution 1 ends: success/);
 });
+
+/** A list that does not show the task beyond doubt, or not at all: nothing follows from that. */
+test.each<[string, Partial<ListScript>]>([
+	['without times', { times: 'none' }],
+	['with another name for them', { times: 'another name' }],
+	['with local times that name no zone', { times: 'local' }],
+	['that lacks the task', { lag: 3_600 }],
+	['that is none', { kind: 'none' }],
+])('a list %s: sent once, by no try and by no Retry again', async (_, script) => {
+	const { executions, sent } = await runNode({
+		parameters: parameters[0] ?? {},
+		creations: creations.slice(0, 1),
+		list: { ...list, others: [], ...script },
+		node: { tries: 2 },
+		retries: [{ changed: false }, { changed: false }],
+	});
+	expect(executions.map(({ status }) => status)).toEqual(['error', 'error', 'error']);
+	expect(sent).toHaveLength(1);
+});
+
+test('another provider than the last one names its type differently: found all the same', async () => {
+	const type = ['minimax_tts', 'tts'];
+	let count = 0;
+	const { json, sent } = await runNode({
+		parameters: [0, 1].map((index) => ({
+			...fields,
+			text: `i${index}p0`,
+			options: { maxActiveTasks: 1 },
+		})),
+		creations: [{ kind: 'ok', created: true, retryAfter: 'none' }, ...creations.slice(0, 1)],
+		list: { ...list, others: [] },
+		answer: ({ url, method }) =>
+			method === 'GET' && /task\/71000000$/.test(url)
+				? { body: { id: '71000000', status: 'done', type: type[count++ && 0], metadata: {} } }
+				: undefined,
+		node: { onError: 'continueRegularOutput' },
+	});
+	expect(sent).toHaveLength(2);
+	expect(json[1]).toMatchObject({ task_id: '71000001' });
+});

@@ -31,6 +31,8 @@ export const taskLists = fc.record({
 	others: fc.subarray([...OTHERS]),
 	/** How far the service's clock is ahead, in seconds. */
 	ahead: fc.constantFrom<number>(0, -7_200, 90),
+	/** How it says when a task was made: in its own words, or by a clock on the wall of another country. */
+	times: fc.constantFrom('ISO', 'ISO', 'ISO', 'none', 'another name', 'local'),
 });
 export type ListScript = typeof taskLists extends fc.Arbitrary<infer T> ? T : never;
 
@@ -42,6 +44,7 @@ export const NO_LIST: ListScript = {
 	repeats: true,
 	others: [],
 	ahead: 0,
+	times: 'ISO',
 };
 
 interface Entry {
@@ -58,10 +61,18 @@ const OLDER_MS = 5_000;
 const idOfOther = (kind: string, index: number) =>
 	`other-${OTHERS.findIndex((each) => each === kind)}-${index}`;
 
+function timeOf(time: Date, times: ListScript['times']) {
+	if (times === 'none') return {};
+	if (times === 'another name') return { made: time.toISOString() };
+	// Five hours west of Greenwich, which it does not say.
+	const local = new Date(time.getTime() - 5 * 3_600_000).toISOString().slice(0, 19);
+	return { created_at: times === 'local' ? local : time.toISOString() };
+}
+
 /** What `GET /v1/tasks` answers, and when. @param type that of the node's tasks */
 export function listAnswer(
 	{ sent, tasks, elsewhere }: Pick<Service, 'sent' | 'tasks' | 'elsewhere'>,
-	{ kind, lag, order, repeats, others, ahead }: ListScript,
+	{ kind, lag, order, repeats, others, ahead, times }: ListScript,
 	{ elapsed, type, fault }: { elapsed: number; type: string; fault: ListFault | undefined },
 ): { statusCode: number; headers: Record<string, unknown>; body: string } {
 	if (fault !== undefined) return { ...LIST_FAULTS[fault], headers: {} };
@@ -89,7 +100,7 @@ export function listAnswer(
 			id,
 			type: named,
 			status: 'doing',
-			created_at: serviceTime(createdMs).toISOString(),
+			...timeOf(serviceTime(createdMs), times),
 		};
 	});
 	return {

@@ -1,10 +1,10 @@
 /** Plays one history to its end, and says which rules it broke. */
 import type { IDataObject } from 'n8n-workflow';
-import { fieldsOf, textOf } from './fields';
+import { fieldsOf } from './fields';
 import { FileHost, Store } from './files';
 import type { EventScript, History } from './history';
 import { Machine } from './machine';
-import { N8n, type Execution, type Surroundings } from './n8n';
+import { N8n, type Surroundings } from './n8n';
 import type { Process } from './processes';
 import { brokenRules } from './rules';
 import { Service } from './service';
@@ -83,16 +83,7 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
 	});
 	if (thrown.length > 0) return { broken: thrown, story, woken: false };
-	const firstText = (slot: string, execution: Execution) => {
-		const item = Number(/\d+/.exec(slot)?.[0]);
-		const salt = n8n.saltOf(execution, item, 1);
-		return (
-			textOf(history, item, salt)
-				.split('\n\n')
-				.find((part) => part.includes(`${slot} `)) ?? ''
-		);
-	};
-	const broken = brokenRules({ history, n8n, service, store, baseUrl, firstText });
+	const broken = brokenRules({ history, n8n, service, store, baseUrl });
 	return { broken, story, woken: n8n.executions.some((execution) => execution.woken) };
 }
 

@@ -12,8 +12,6 @@ export interface World {
 	service: Service;
 	store: Store;
 	baseUrl: string;
-	/** The text of a creation in the first try of an execution. */
-	firstText: (slot: string, execution: Execution) => string;
 }
 
 /** What is wrong after a history, in words. Empty where all is well. */
@@ -30,7 +28,6 @@ export function brokenRules(world: World): string[] {
 		...partsVanish(world),
 		...overMaximum(world),
 		...gaveUpEarly(world),
-		...repeatedSilently(world),
 		...mixed(world),
 		...spoilt(world),
 		...refusedBehind(world),
@@ -38,53 +35,53 @@ export function brokenRules(world: World): string[] {
 }
 
 /** A sending is followed by another one only where it created nothing, or its task failed by the service's own word. */
-function paidTwice({ history, n8n, service, firstText }: World): string[] {
+function paidTwice({ history, n8n, service }: World): string[] {
 	return service.sent.flatMap((again, index) => {
-		const execution = executionOf(n8n, again);
+		const { earlier = [] } = executionOf(n8n, again) ?? {};
 		const before = service.sent.slice(0, index).filter(({ slot }) => slot === again.slot);
 		return before.flatMap((first) => {
-			const same = first.executionId === again.executionId;
-			if (first.fate === 'free') return [];
-			if (!same && !execution?.earlier.some(({ id }) => id === first.executionId)) return [];
-			if (!same && isForgetful(history)) return [];
-			// What is unclear is sent again by a person who presses Retry, once the list was read.
-			const isUnclear = first.fate === 'unclear' || executionOf(n8n, first)?.status === 'crashed';
-			if (!same && isUnclear && wasListRead(service, again) && !isListed(history, before))
-				return [];
+			const isRetry = earlier.some(({ id }) => id === first.executionId);
+			if (!isRetry && first.executionId !== again.executionId) return [];
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
-			if (failed && (first.fate === 'told' || isFound(n8n, first))) return [];
-			// Another text is another request, for a Retry; not for the tries of one execution.
-			if (
-				!same &&
-				execution !== undefined &&
-				!first.text.includes(firstText(again.slot, execution))
-			)
-				return [];
-			// Nor does a Retry get to the first text where its first try could not be begun.
-			if (!same && again.text !== first.text && isUnbegun(history)) return [];
-			return [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
+			const isAllowed =
+				first.fate === 'free' ||
+				(failed && (first.fate === 'told' || isFound(n8n, first))) ||
+				// Another text is another request, for a Retry; not for the tries of one execution.
+				(isRetry && requestIn(first) !== requestIn(again)) ||
+				(history.node.sendsAgain && first.fate === 'unclear' && !first.named) ||
+				(isRetry && isUnnoted(n8n, first) && isUnlisted(service, { first, again }, history));
+			return isAllowed
+				? []
+				: [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
 		});
 	});
 }
 
-/** Whether the list of tasks shows beyond doubt what became of the creations of a slot. */
-function isListed({ list, node, events }: History, sent: readonly Sent[]): boolean {
-	const { kind, repeats, others, lag, faults } = list;
-	// Somebody presses Retry some seconds later.
-	const isClear = kind !== 'none' && repeats && !others.includes('older') && lag <= 1;
-	const isShown =
-		faults.filter((fault) => fault === 'missing').length < 2 && node.before === 'runs';
-	const keepsTime = events.every((event) => !event.kind.startsWith('clock'));
-	return isClear && isShown && keepsTime && sent.filter(({ task }) => task).length === 1;
+/** n8n was killed, and with it went the notes of that execution. */
+const isUnnoted = (n8n: N8n, sent: Sent) => executionOf(n8n, sent)?.status === 'crashed';
+
+/** Whether a Retry read the list of tasks before it sent a request again, and did not see the task there. */
+function isUnlisted(
+	{ listed }: Service,
+	{ first, again }: Record<'first' | 'again', Sent>,
+	{ events }: History,
+): boolean {
+	const seen = listed.filter(
+		({ executionId, atMs, said }) =>
+			executionId === again.executionId && atMs <= again.atMs && said === 'list',
+	);
+	const isThere = seen.at(-1)?.ids.includes(first.task?.id ?? '');
+	// By a clock that was set, it can seem to be older.
+	return isThere === false || events.some(({ kind }) => kind.startsWith('clock'));
 }
 
-/** Whether an execution has read the list before it sent something, or was told twice that there is none. */
-function wasListRead({ listed }: Service, { executionId, atMs }: Sent): boolean {
-	const before = listed.filter((each) => each.atMs <= atMs);
-	return (
-		before.some((each) => each.executionId === executionId && each.said === 'list') ||
-		before.filter(({ said }) => said === 'missing').length > 1
-	);
+/** Whether the list of tasks shows beyond doubt what became of the creations of a slot. */
+function isListed({ list, node, events }: History, sent: readonly Sent[]): boolean {
+	const { kind, repeats, others, lag, faults, times } = list;
+	const isClear = kind !== 'none' && repeats && !others.includes('older') && lag <= 1;
+	const isShown = !faults.includes('missing') && times === 'ISO' && node.before === 'runs';
+	const keepsTime = events.every((event) => !event.kind.startsWith('clock'));
+	return isClear && isShown && keepsTime && sent.filter(({ task }) => task).length === 1;
 }
 
 /** A creation without an answer is found in a list that shows it beyond doubt, whatever that answers at first. */
@@ -104,8 +101,6 @@ function overlooked({ history, n8n, service }: World): string[] {
 	});
 }
 
-const isUnbegun = ({ breaks }: History) =>
-	breaks.some(({ what }) => what === 'parameters' || what === 'credential');
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
 	n8n.executions.find(({ id }) => id === executionId);
 export const isFailed = (service: Service, task: Task, atMs?: number) =>
@@ -180,7 +175,8 @@ function lost(world: World): string[] {
 				sent.fate === 'unclear' &&
 				status !== 'crashed' &&
 				!isFound(n8n, sent) &&
-				!saysUnclear(execution, sent),
+				!saysUnclear(execution, sent) &&
+				!(history.node.sendsAgain && logs.some((line) => line.includes('be paid for twice'))),
 		);
 		return [
 			...unlogged.map(
@@ -419,29 +415,6 @@ const PAUSING = ['full', 'limit without a name', 'busy'];
 const PATIENT = ['never connected', 'limit without a name'];
 /** A minute, without the longest pause between two tries. */
 const PATIENCE_MS = 49_000;
-
-/** n8n's Retry says which creations it sends again though they may have made a task. */
-function repeatedSilently({ n8n, service, history }: World): string[] {
-	if (isForgetful(history)) return [];
-	return service.sent.flatMap((again, index) => {
-		const { earlier = [], logs = [] } = executionOf(n8n, again) ?? {};
-		const [before] = service.sent
-			.slice(0, index)
-			.filter(
-				({ slot, executionId }) =>
-					slot === again.slot && earlier.some(({ id }) => id === executionId),
-			)
-			.slice(-1);
-		const isSilent =
-			before?.fate === 'unclear' &&
-			// Of what a killed one has sent nobody knows.
-			executionOf(n8n, before)?.status !== 'crashed' &&
-			requestIn(before) === requestIn(again) &&
-			!isFound(n8n, before) &&
-			!logs.some((line) => line.includes('an earlier execution') && namesItem(line, again.slot));
-		return isSilent ? [`SILENT: ${again.slot} is sent again, and no log says so`] : [];
-	});
-}
 
 const requestIn = ({ text }: Sent) => text.replace(/"receive_url":"[^"]*"/, '');
 

@@ -1,6 +1,7 @@
 /** Runs of the whole node: what goes out for which item, what is paid, and what is said where something goes wrong (README). */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { PLAIN_STORE, PLAIN_TASK } from './history';
+import { NO_LIST } from './list';
 import {
 	creations,
 	good,
@@ -402,16 +403,33 @@ describe('paid once', () => {
 		},
 	);
 
-	test("n8n's Retry sends a creation again whose answer never came, and says so", async () => {
-		const { json, hints, logs, sent } = await runNode({
-			parameters: sounds('a', 'b'),
-			creations: [good, unclear],
-			retries: [{ changed: false }],
-		});
+	const lostAnswer: Partial<Given> = {
+		creations: [good, unclear],
+		retries: [{ changed: false }],
+		list: NO_LIST,
+	};
+
+	test('a creation whose answer never came is sent again by nobody, and the error says what to do', async () => {
+		const { error, sent } = await runNode({ parameters: sounds('a', 'b'), ...lostAnswer });
+		expect(sent).toHaveLength(2);
+		expect(error?.message).toMatch(/HTTP 500.*the task may exist$/);
+		expect(error?.description).toMatch(
+			/look at the tasks and credits.*"Task: Wait" and its ID; if not, start a new execution.*"Send Unclear Creations Again"/,
+		);
+	});
+
+	test('the option has it sent again, which is said', async () => {
+		const parameters = [
+			{ ...sound, text: 'a' },
+			{ ...sound, options: { sendUnclearAgain: true } },
+		];
+		const { json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
-		expect(hints[0]).toMatch(/^Sent again, where a creation got no answer .*: items 1$/);
-		expect(warnings(logs)[0]).toMatch(/has sent items 1 and got no answer.*sent again$/);
+		expect(hints[0]).toMatch(/^Item 1 may be paid for twice: sent again, unless found/);
+		expect(warnings(logs)[0]).toMatch(/item 1 may be paid for twice.*the list does not show it/);
+		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
+		expect(known.sent).toHaveLength(2);
 	});
 
 	const late = { error: 'late', outcome: 'timed_out', task_id: 't1' };

@@ -114,6 +114,8 @@ export class Service {
 		executionId: string;
 		atMs: number;
 		said: 'list' | 'missing' | 'nothing';
+		/** Those that it showed. */
+		ids: string[];
 	}> = [];
 	/** An equal task that another client makes while nothing of this node runs. */
 	readonly elsewhere: Array<{ id: string; createdMs: number; sent: Pick<Sent, 'text'> }> = [];
@@ -163,9 +165,11 @@ export class Service {
 			const { elapsed } = this.machine;
 			const isMissing = fault === 'missing' || (fault === undefined && kind === 'none');
 			const said = isMissing ? 'missing' : fault === undefined ? 'list' : 'nothing';
-			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said });
+			const answer = listAnswer(this, this.history.list, { elapsed, type, fault });
+			const ids = this.tasks.flatMap(({ id }) => (answer.body.includes(`"${id}"`) ? [id] : []));
+			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said, ids });
 			this.world.note(`the list of tasks is read: ${fault ?? kind}`);
-			return listAnswer(this, this.history.list, { elapsed, type, fault });
+			return answer;
 		}
 		return await this.look(request, decodeURIComponent(pathname.split('/').pop() ?? ''));
 	}

@@ -35,7 +35,7 @@ export class Trouble {
 			get: (target, name, receiver) => {
 				this.use('context');
 				const value: unknown = Reflect.get(target, name, receiver);
-				return isObject(value) && depth < 3 ? this.guarded(value, depth + 1) : value;
+				return isStore(value) && depth < 3 ? this.guarded(value, depth + 1) : value;
 			},
 			set: (target, name, value) => {
 				this.use('context');
@@ -57,10 +57,11 @@ export class Trouble {
 
 	/** What is put into a store can hold what was read from one. */
 	private unguarded(value: unknown): unknown {
-		if (!isObject(value)) return value;
+		if (!isStore(value)) return value;
 		const store = this.stores.get(value);
 		if (store !== undefined) return store;
-		for (const [key, entry] of Object.entries(value)) value[key] = this.unguarded(entry);
+		for (const [key, entry] of Object.entries(value))
+			Object.assign(value, { [key]: this.unguarded(entry) });
 		return value;
 	}
 
@@ -77,17 +78,17 @@ export class Trouble {
 
 const LEDGER = 'createdTasks';
 
+const isStore = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 function spoil(context: Record<string, unknown>, { what, becomes }: DamageScript): void {
 	const replaceIn = (holder: unknown) => {
-		if (!isObject(holder)) return;
-		for (const key of Object.keys(holder)) holder[key] = becomes;
+		if (!isStore(holder)) return;
+		for (const key of Object.keys(holder)) Object.assign(holder, { [key]: becomes });
 	};
 	const ledger = context[LEDGER];
 	const entries = isObject(ledger) ? ledger.entries : undefined;
 	if (what === 'all of it' && !isObject(becomes)) replaceIn(context);
-	else if (what === 'the ledger' && LEDGER in context)
-		context[LEDGER] = isObject(becomes) ? [] : becomes;
+	else if (what === 'the ledger' && LEDGER in context) context[LEDGER] = becomes;
 	else if (what === 'its entries') replaceIn(entries);
-	else if (what === 'what entries hold' && isObject(entries))
-		Object.values(entries).forEach(replaceIn);
+	else if (what === 'what entries hold' && Array.isArray(entries)) entries.forEach(replaceIn);
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import { Creations } from '../../nodes/MediaGeneration/task/find';
 import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
@@ -105,23 +104,6 @@ test('who came first is sent first, also where the other was refused first', asy
 		await createTask(deps, { ...REQUEST, body: { text } }, limits(start + 60_000));
 	await clock.run(Promise.all(['a', 'b'].map(create)));
 	expect(client.requests.map(({ body }) => body?.text)).toEqual(['a', 'b', 'a', 'b']);
-});
-
-test("while its answer is due, a task that may be its own is nobody else's", async () => {
-	const { clock, start, client, deps, create } = setUp(async (count, { now, sleep }) => {
-		if (count === 1) await sleep(10_000);
-		const listed = { id: 't1', text: 'rain', created_at: new Date(start + 500).toISOString() };
-		const date = new Date(now()).toUTCString();
-		return count === 1 ? CREATED : answer(200, { data: [listed] }, { date });
-	});
-	const created = create();
-	const sending = { request: REQUEST, sentAt: start };
-	const search = { ...deps, ...sending, isOld: true, fewer: false };
-	expect(await clock.run(client.account.state(Creations).find(search))).toMatchObject({
-		kind: 'unfound',
-		candidates: [{ taskId: 't1' }],
-	});
-	expect(await clock.run(created)).toMatchObject({ kind: 'created' });
 });
 
 test('Retry-After is kept, and slows down everybody', async () => {
@@ -258,7 +240,7 @@ test.each<[string, Reply, string[]]>([
 			failure: {
 				outcome: 'unknown',
 				message: expect.stringMatching(/never came .*stopped.*may exist$/) as string,
-				description: expect.stringMatching(/task list.*"Task: Wait" and its ID/) as string,
+				description: expect.stringMatching(/tasks and credits.*"Task: Wait" and its ID/) as string,
 			},
 			sentAt: start,
 		});

@@ -72,6 +72,7 @@ const options: Array<[string, unknown, object]> = [
 	['sendUnclearAgain', true, { sendUnclearAgain: true }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
 	['minimumCredits', 0, {}],
+	['sendUnclearAgain', true, { sendUnclearAgain: true }],
 	['callbackReference', 'order 7', { callbackReference: 'order 7' }],
 	['callbackReference', false, { callbackReference: 'false' }],
 ];

@@ -103,32 +103,17 @@ test('a task that stands on two pages comes once; a list that repeats itself end
 });
 
 test.each([404, 405, 410, 501])(
-	'a service that says twice that it has no list: %d',
+	'a service that has no list says so in words: %d',
 	async (status) => {
 		const answer = { status, body: { error: 'Not found' } };
 		const { error, requests } = await runNode({ parameters: getAll, answer: () => answer });
 		expect(error?.message).toBe('The service publishes no list of tasks');
 		expect(error?.description).toMatch(/"Task: Wait" with their IDs/);
-		expect(requests).toHaveLength(2);
+		expect(requests).toHaveLength(1);
 		const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
 		expect(json).toMatchObject([{ outcome: 'rejected', error: error?.message }]);
 	},
 );
-
-test('once it was read, the list is there, whatever the service says of it for a moment', async () => {
-	const given = pages([[task(1)]], (data) => ({ data, has_more: false }));
-	const answer = (request: { url: string }, count: number) =>
-		count === 0 || count > 2 ? given(request) : { status: 404, body: {} };
-	const { json } = await runNode({ parameters: [getAll, getAll, getAll], answer, node: goOn });
-	expect(json).toMatchObject([
-		{ task_id: 't1' },
-		{ outcome: 'unreachable' },
-		{ outcome: 'unreachable' },
-	]);
-	const once = (request: { url: string }, count: number) =>
-		count === 0 ? { status: 404, body: {} } : given(request);
-	expect(await idsOf({ parameters: getAll, answer: once })).toEqual(['t1']);
-});
 
 const unreachable = (http_status: number) => ({ outcome: 'unreachable', http_status });
 test.each<[Answer, object]>([

@@ -16,17 +16,20 @@ function warn(context: IExecuteFunctions, hint: string, log: string): void {
 	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
 }
 
-/** n8n's Retry sends creations again whose answers never came in the execution before, unless they are found in the service's list. */
+/** The option sends creations again whose answers never came, unless they are found in the service's list. */
 function warnOfRepeats(context: IExecuteFunctions, items: readonly Item[]): void {
-	const doubtful = items.filter(({ parts }) =>
-		parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'doubtful'),
+	const unclear = items.filter(
+		({ parts, settings }) =>
+			settings.sendUnclearAgain &&
+			parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'unclear'),
 	);
-	if (doubtful.length === 0) return;
-	const which = doubtful.map(({ index }) => index).join(', ');
+	if (unclear.length === 0) return;
+	const indexes = unclear.map(({ index }) => index).join(', ');
+	const which = `item${unclear.length === 1 ? '' : 's'} ${indexes}`;
 	warn(
 		context,
-		`Sent again, where a creation got no answer and its task was not found: items ${which}`,
-		`an earlier execution has sent items ${which} and got no answer. They may exist and be paid for; where the service's list does not show them, they are sent again`,
+		`${which.replace('i', 'I')} may be paid for twice: sent again, unless found, as no answer came the first time`,
+		`${which} may be paid for twice: no answer came the first time; sent again where the list does not show it`,
 	);
 }
 
@@ -44,7 +47,9 @@ function usableTasksOf(json: IDataObject): string[] {
 function warnOfPaidInput(context: IExecuteFunctions, items: readonly Item[]): void {
 	const input = context.getInputData();
 	const paid = items.flatMap(({ index, parts }) => {
-		const isNew = parts.some((each) => each.kind === 'creates' && each.earlier.kind === 'nothing');
+		const isNew = parts.some(
+			(each) => each.kind === 'creates' && !['created', 'unread'].includes(each.earlier.kind),
+		);
 		return isNew ? usableTasksOf(input[index]?.json ?? {}) : [];
 	});
 	if (paid.length === 0) return;

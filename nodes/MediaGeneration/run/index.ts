@@ -143,9 +143,8 @@ async function runPlanned(
 		// A stop can cut short creations, waiting, downloads, or the last look before the sleep.
 		if (stop?.aborted === true) report.log('the execution was stopped', report.left(ends));
 		const isOut = output !== undefined;
-		ledger.close(
-			(item) => isOut && ends.some(({ kind, index }) => kind === 'items' && index === item),
-		);
+		const isHandedOut = ({ kind }: ItemEnd) => kind === 'items' || kind === 'asleep';
+		ledger.close((item) => isOut && ends.some((end) => end.index === item && isHandedOut(end)));
 	}
 }
 

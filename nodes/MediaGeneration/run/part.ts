@@ -1,5 +1,5 @@
 /** Follows one task that an item needs to its end. */
-import { endpointOf } from '../task/entries';
+import { endpointOf } from '../task/ledger';
 import { deliverPart } from '../files/assembly';
 import { waitingRules } from '../actions/waiting';
 import type { Failure } from '../base/failures';

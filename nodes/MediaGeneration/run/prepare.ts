@@ -145,7 +145,8 @@ function itemOf(
 	});
 	// What may have been created is not sent again, so nothing is left to be paid for it.
 	const isPaidFor = parts.every(
-		({ earlier: { kind } }) => kind === 'created' || kind === 'unknown',
+		({ earlier: { kind } }) =>
+			kind === 'created' || kind === 'unread' || (kind === 'unclear' && !settings.sendUnclearAgain),
 	);
 	if (!isPaidFor && minimumCredits !== undefined) checkCredits(minimumCredits, balance);
 	return { ...item, parts, assembly: { longText, texts } };

@@ -1,9 +1,10 @@
 /** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
-import type { Created } from '../task/creation';
-import { Creations, withCandidates, type Unfound } from '../task/find';
+import { UNCLEAR_ADVICE, type Created } from '../task/creation';
+import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { createTask, type Submitted } from '../task/create';
 import { adviceOn } from '../actions/refusal';
-import { logOf, quietly } from '../n8n/clean';
+import type { ItemSettings } from '../actions/waiting';
+import { logOf } from '../n8n/clean';
 import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { broken } from '../transport/taskFailures';
@@ -30,7 +31,7 @@ export const asFailed = (failure: Failure): Failed => ({
 
 /** What an earlier try has created counts before anything is created, and is nobody else's. */
 export function countEarlier({ client, spending }: RunDeps, created: Created): void {
-	client.account.known.set(created.taskId, true);
+	client.account.created(created.taskId);
 	spending.note(created);
 }
 
@@ -40,18 +41,14 @@ export async function taskOf(
 	part: CreatedPart,
 ): Promise<KnownTask | Failed> {
 	const { context, ledger, paidTasks } = deps;
-	const { request, earlier, slot } = part;
+	const { request, slot } = part;
 	const known = (created: Created, old: boolean): KnownTask => {
 		paidTasks.add(created.taskId, slot.item);
 		return { kind: 'task', ...created, created, old };
 	};
-	const found = await findEarlier(deps, part);
-	if (found?.kind === 'found') return known(found.created, true);
-	if (earlier.kind === 'unknown') return asFailed(earlier.failure);
-	if (found !== undefined) {
-		const doubt = doubtAbout(found);
-		if (doubt !== undefined) return asFailed(doubt);
-	}
+	const earlier = await findEarlier(deps, settings, part);
+	if (earlier?.kind === 'failed') return earlier;
+	if (earlier !== undefined) return known(earlier.created, true);
 	const submitted = await createWithinCredits(deps, part, settings.timeoutMs);
 	if (submitted.kind === 'created') return known(submitted.created, false);
 	const { failure } = submitted;
@@ -63,32 +60,49 @@ export async function taskOf(
 	return asFailed({ ...failure, description: `${failure.description}${advice}` });
 }
 
-/** Looks for the task that an earlier try, or the execution that n8n's Retry repeats, may have made without a note. Undefined where there can be none. */
-async function findEarlier(deps: RunningDeps, part: CreatedPart) {
-	const { client, ledger } = deps;
-	const { earlier } = part;
-	if (earlier.kind === 'created') return { kind: 'found', created: earlier.created } as const;
-	if (earlier.kind === 'nothing' || earlier.sending === undefined) return undefined;
-	const fewer = earlier.kind === 'unsaid';
-	const search = { ...deps, ...earlier.sending, isOld: true, fewer };
-	const finding = await client.account.state(Creations).find(search);
-	if (finding.kind !== 'found') return finding;
-	ledger.noteCreated(part, finding.created);
-	countEarlier(deps, finding.created);
-	return finding;
+/** What became of it before: its task, or why nothing may be created. Undefined where it is to be created. */
+async function findEarlier(
+	deps: RunningDeps,
+	{ sendUnclearAgain }: ItemSettings,
+	part: CreatedPart,
+): Promise<{ kind: 'found'; created: Created } | Failed | undefined> {
+	const { earlier, request } = part;
+	if (earlier.kind === 'nothing') return undefined;
+	if (earlier.kind === 'created') return { ...earlier, kind: 'found' };
+	if (earlier.kind === 'unread') return asFailed(earlier.failure);
+	// A task that has an ID can be fetched by it.
+	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
+		return asFailed(earlier.failure);
+	const finding = await find(deps, part, { request, ...earlier, isOld: true });
+	if (finding.kind === 'found') {
+		deps.ledger.created(part, finding.created);
+		countEarlier(deps, finding.created);
+		return finding;
+	}
+	if (sendUnclearAgain) return undefined;
+	const { candidates, unread } = finding;
+	if (earlier.kind === 'unclear') return asFailed(withCandidates(earlier.failure, candidates));
+	return unread === undefined && candidates.length === 0
+		? undefined
+		: asFailed(withCandidates(unrecorded(unread), candidates));
 }
 
-/** Says why a creation that an earlier execution may have sent is not sent again: only a list without it proves that nothing was created. */
-function doubtAbout({ unread, isLikely, candidates }: Unfound): Failure | undefined {
-	if (unread === undefined && !isLikely) return undefined;
+async function find(
+	deps: RunningDeps,
+	{ hash }: CreatedPart,
+	lost: Pick<Parameters<typeof findLost>[0], 'request' | 'sentAt' | 'isOld'>,
+): Promise<Finding> {
+	const known = expectTask(deps.client.account, hash);
+	return await findLost({ ...deps, ...lost, hash }).finally(known);
+}
+
+function unrecorded(unread: Failure | undefined): Failure {
 	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
-	const failure: Failure = {
+	return {
 		outcome: 'unknown',
-		message: `An earlier execution may have created this task${why}`,
-		description:
-			'So it was not sent again. Look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item. Retry looks for it again.',
+		message: `n8n ended in an earlier execution that may have created this task${why}`,
+		description: UNCLEAR_ADVICE,
 	};
-	return withCandidates(failure, candidates);
 }
 
 async function createWithinCredits(
@@ -115,31 +129,32 @@ async function createOrFind(
 	part: CreatedPart,
 	timeoutMs: number,
 ): Promise<Submitted> {
-	const { request, slot } = part;
+	const { request, slot, hash } = part;
 	const { client, ledger, now } = deps;
 	try {
-		ledger.noteSending(part, { sentAt: now() });
+		ledger.sending(part, now());
 	} catch (error) {
 		return { kind: 'failed', failure: broken(error, 'nothing') };
 	}
-	// An agent waits for its tool, and for no longer than the Timeout.
-	const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
-	const submitted = await createTask(deps, request, limits);
-	if (submitted.kind === 'created') ledger.noteCreated(part, submitted.created);
-	if (submitted.kind === 'failed') ledger.forget(slot);
-	if (submitted.kind !== 'unclear') return submitted;
-	// The note comes before the search, as the execution may be stopped meanwhile.
-	quietly(() => ledger.noteSending(part, submitted));
-	if (submitted.failure.taskId !== undefined) return submitted;
-	const { sentAt } = submitted;
-	const search = { ...deps, request, sentAt, isOld: false, fewer: false };
-	const finding = await client.account.state(Creations).find(search);
-	if (finding.kind === 'found') {
+	const known = expectTask(client.account, hash);
+	try {
+		// An agent waits for its tool, and for no longer than the Timeout.
+		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
+		const submitted = await createTask(deps, request, limits);
+		if (submitted.kind === 'created') ledger.created(part, submitted.created);
+		if (submitted.kind === 'failed') ledger.forget(slot);
+		if (submitted.kind !== 'unclear') return submitted;
+		// The note comes before the search, as the execution may be stopped meanwhile.
+		ledger.unclear(part, submitted);
+		if (submitted.failure.taskId !== undefined) return submitted;
+		const { sentAt } = submitted;
+		const finding = await findLost({ ...deps, request, sentAt, hash, isOld: false });
+		if (finding.kind === 'unfound')
+			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
 		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
-		ledger.noteCreated(part, created);
+		ledger.created(part, created);
 		return { kind: 'created', created };
+	} finally {
+		known();
 	}
-	const failure = withCandidates(submitted.failure, finding.candidates);
-	quietly(() => ledger.noteSending(part, { sentAt, failure }));
-	return { ...submitted, failure };
 }

@@ -1,7 +1,7 @@
 /** Puts an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { endpointOf } from '../task/entries';
+import { endpointOf } from '../task/ledger';
 import { unfinishedJson, type Assembly } from '../files/assembly';
 import { plainFailureItem } from '../files/failure';
 import { carryInput } from '../files/item';

@@ -11,7 +11,6 @@ import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/cloc
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience } from './creation';
-import { Creations } from './find';
 import { fullAccountOf, type CreationLimits, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
@@ -73,7 +72,7 @@ export async function createTask(
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (turn === undefined) return { kind: 'failed', failure: lateFailure(deps, place, refused) };
 		const sentAt = now();
-		const reply = await exchange(deps, request, sentAt).catch((error: unknown) => {
+		const reply = await exchange(deps, request).catch((error: unknown) => {
 			gate.answered(turn, undefined, now());
 			throw error;
 		});
@@ -122,20 +121,15 @@ function lateFailure(
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 
-async function exchange(
-	deps: CreateDeps,
-	request: CreationRequest,
-	sentAt: number,
-): Promise<Reply> {
+async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
 	const { client, stop, over } = deps;
 	const { account } = client;
-	const answered = account.state(Creations).sent({ request, sentAt });
 	const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
 	const sent = sendByRoute(request, {
 		account,
 		send: async (wire) => await client.send({ ...common, ...wire }),
 		isOver: () => over.aborted,
-	}).finally(answered);
+	});
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
 	if (reply === undefined) void sent.then((late) => logLate(deps, late));

@@ -20,13 +20,6 @@ export interface Created {
 	receiveUrl?: string | undefined;
 }
 
-/** A creation whose answer is not known may have made a task. */
-export interface Sending {
-	request: CreationRequest;
-	/** Epoch ms by our clock. */
-	sentAt: number;
-}
-
 /**
  * Returns what is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
  * Of a file its hash says what was asked for.
@@ -69,10 +62,18 @@ export type Creation =
 	/** Refused, and nothing was paid: outcome `rejected`. */
 	| { kind: 'failed'; failure: Failure };
 
+/** A person decides: the machine never sends such a creation again. */
+export const UNCLEAR_ADVICE =
+	'It may be paid for, so it is not sent again: look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item, or add the option "Send Unclear Creations Again".';
+
 function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
-	const description =
-		'The service may have created the task and charged for it, so it was not sent again. Check the task list or the credits at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, run the item again.';
-	const failure: Failure = { outcome: 'unknown', message, description, taskId, httpStatus };
+	const failure: Failure = {
+		outcome: 'unknown',
+		message,
+		description: UNCLEAR_ADVICE,
+		taskId,
+		httpStatus,
+	};
 	return { kind: 'unclear', failure };
 }
 

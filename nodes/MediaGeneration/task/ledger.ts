@@ -1,27 +1,21 @@
 /**
- * Keeps what this execution has paid for already in the node's context, across its tries: a task is taken up instead of being created
- * again. A loop that runs the node again has another run index, and creates again.
+ * Notes in the node's context what this execution has paid for, or may have: each further try and n8n's Retry take that up instead of
+ * creating it again. A loop that runs the node again has another run index, and creates again.
  */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../actions/operation';
 import { quietly } from '../n8n/clean';
-import { attempt, type Failure } from '../base/failures';
-import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import { identityOf, withoutReceiveUrl, type Created, type Sending } from './creation';
-import {
-	entriesIn,
-	isEntry,
-	newestFirst,
-	NOT_READ,
-	notedOf,
-	type Entry,
-	type LedgerStore,
-} from './entries';
+import { attempt, FailureError, type Failure } from '../base/failures';
+import { isObject, urlOf, type JsonObject } from '../base/json';
+import { identityOf, UNCLEAR_ADVICE, withoutReceiveUrl, type Created } from './creation';
+
+/** The node's context: plain data that n8n saves with the execution. */
+export type LedgerStore = Record<string, unknown>;
 
 export interface AgentCall {
-	/** Is the same for all tries of the call, and has no colon. */
+	/** The same for all tries of the call, without a colon. */
 	id: string;
-	/** Identifies the agent and its run, which n8n's Retry repeats. */
+	/** The agent and its run, which n8n's Retry repeats. */
 	agent: string;
 }
 
@@ -31,7 +25,7 @@ export interface NodeRun {
 	call?: AgentCall;
 }
 
-/** Tells which item a task of a run is for, and which part of its text (0 where there is only one). */
+/** The item that a task is for, and the part of its text (0 where there is only one). */
 export interface Slot {
 	item: number;
 	part: number;
@@ -44,25 +38,99 @@ export interface Asked {
 	hash: string;
 }
 
+/** One creation that was sent. */
+interface Entry {
+	/** The execution and the slot that it belongs to now. */
+	execution: string;
+	slot: string;
+	hash: string;
+	/** Epoch ms by our clock; not after the request. */
+	sentAt: number;
+	/** What to look for, as long as no task is known. */
+	request?: CreationRequest;
+	taskId?: string;
+	createdAt?: number;
+	answer?: JsonObject;
+	/** Without its query, which can hold a token. */
+	receiveUrl?: string | undefined;
+	failure?: Failure;
+	/** The agent's call that is under way with it. */
+	usedBy?: string | undefined;
+	/** The run whose output it was part of. */
+	handedOut?: string;
+}
+
 export type Earlier =
 	| { kind: 'created'; created: Created }
-	/** Nothing is known of this creation, and it is not sent again. `sending` is what a search needs. */
-	| { kind: 'unknown'; failure: Failure; sending: Sending | undefined }
-	/** Another execution left this creation. It is sent again where the service's list does not have it. */
-	| { kind: 'doubtful'; sending: Sending | undefined }
-	/** Another execution may have sent this one, but was killed before its notes were saved. */
-	| { kind: 'unsaid'; sending: Sending }
+	/** Its task may exist. It is looked for, and never sent again unless the user asked for that. */
+	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
+	/** n8n was killed before it saved notes: the request may have been sent since then (epoch ms). */
+	| { kind: 'unrecorded'; sentAt: number }
+	/** The notes can't be read, so it may be paid for. */
+	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
+
+const LEDGER_FIELD = 'createdTasks';
+/** Raise this with any change of {@link LedgerNotes}. */
+const LEDGER_FORMAT = 1;
+
+interface LedgerNotes {
+	format: typeof LEDGER_FORMAT;
+	entries: Entry[];
+	/** Epoch ms since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
+	unrecordedSince: number | null;
+	/** The parts of long texts, by run and item. */
+	texts: Record<string, { execution: string; texts: string[] }>;
+}
+
+/** The longest answer that is noted, as JSON. */
+const MOST_NOTED = 10_000;
+
+const NOT_READ: Failure = {
+	outcome: 'unknown',
+	message: "What this node has noted in this execution can't be read; the task may exist",
+	description: UNCLEAR_ADVICE,
+};
+const UNANSWERED: Failure = {
+	outcome: 'unknown',
+	message: 'The request was sent, and n8n ended before its answer came; the task may exist',
+	description: UNCLEAR_ADVICE,
+};
 
 export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
+function isEntry(value: unknown): value is Entry {
+	if (!isObject(value)) return false;
+	const { execution, slot, hash, sentAt, taskId, createdAt, request } = value;
+	const hasTask = typeof taskId === 'string' && typeof createdAt === 'number';
+	return (
+		[execution, slot, hash].every((each) => typeof each === 'string') &&
+		typeof sentAt === 'number' &&
+		(taskId === undefined ? isObject(request) : hasTask)
+	);
+}
+
+function isNotes(value: unknown): value is LedgerNotes {
+	if (!isObject(value) || value.format !== LEDGER_FORMAT) return false;
+	const { entries, unrecordedSince, texts } = value;
+	const isSince = unrecordedSince === null || typeof unrecordedSince === 'number';
+	return isSince && isObject(texts) && Array.isArray(entries) && entries.every(isEntry);
+}
+
+/** A receive URL without its query: enough to recognize it, and without any token. */
+export function endpointOf(url: string): string {
+	const parsed = urlOf(url);
+	return parsed === undefined ? url : parsed.origin + parsed.pathname;
+}
+
 export class Ledger {
 	private readonly prefix: string;
-	/** Since then (epoch ms) an earlier execution may have sent what it did not note; undefined: it noted everything. */
-	private unsaidSince: number | undefined;
+	private readonly reader: string;
+	private opened: LedgerNotes | undefined;
+	private since: number | undefined;
 
 	/** @param clean takes secrets out of what is noted, as workflows can read it */
 	constructor(
@@ -71,176 +139,173 @@ export class Ledger {
 		private readonly clean: <T>(value: T) => T = (value) => value,
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
-	}
-
-	private entries(): JsonObject {
-		return entriesIn(this.store);
+		this.reader = run.call?.agent ?? String(run.runIndex);
 	}
 
 	/** A try begins. @param since when the execution began that this one repeats, if n8n may have been killed while it ran this node */
 	begin(since: number | undefined): void {
-		this.unsaidSince = since;
-		if (this.run.call !== undefined) return;
-		quietly(() => {
-			const entries = this.entries();
-			const key = `${this.prefix}begun`;
-			const { [key]: begun } = entries;
-			// Every later execution has left notes. Items that none of them reached are still looked for.
-			if (isObject(begun)) this.unsaidSince = asNumber(begun.unsaidSince);
-			else entries[key] = { unsaidSince: since ?? null };
-		});
+		this.since = since;
+		quietly(() => this.notes);
+	}
+
+	/** Checked once. Throws where something of it can't be read, as that may stand for any task. */
+	private get notes(): LedgerNotes {
+		if (this.opened !== undefined) return this.opened;
+		const unrecordedSince = this.since ?? null;
+		if (this.store[LEDGER_FIELD] === undefined)
+			this.store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecordedSince, texts: {} };
+		const present = this.store[LEDGER_FIELD];
+		if (!isNotes(present)) throw new FailureError(NOT_READ);
+		return (this.opened = present);
 	}
 
 	private keyOf({ item, part }: Slot): string {
 		return `${this.prefix}${item}:${part}`;
 	}
 
-	/**
-	 * Within one execution the item counts, as a text with `$now` differs in each try. n8n's Retry is another execution, before which the
-	 * workflow may have been changed: there the request counts.
-	 */
-	private entryFor(asked: Asked): Entry | undefined {
-		const entries = this.entries();
-		const key = this.keyOf(asked.slot);
-		const own = entries[key];
-		if (isObject(own) && own.over === true) return undefined;
-		const isMeant = (entry: Entry) => this.isOfExecution(entry) || entry.hash === asked.hash;
-		const meant = newestFirst(own, isMeant);
-		if (meant !== undefined) return (entries[key] = meant);
-		return this.run.call && this.adopt(asked, this.run.call.agent);
+	private isOwn({ execution, slot }: Entry): boolean {
+		return execution === this.run.executionId && slot.startsWith(this.prefix);
 	}
 
-	private isOfExecution({ execution }: JsonObject): boolean {
-		return execution === this.run.executionId;
-	}
-
-	/**
-	 * Takes over what another call could not hand out, or, as n8n's Retry runs the agent again with new calls, what an equal one has made: a
-	 * task before what may have become one. It belongs to this call from now on.
-	 */
-	private adopt({ slot, hash }: Asked, agent: string): Entry | undefined {
-		const entries = this.entries();
-		const { executionId } = this.run;
-		const isFree = (entry: Entry) =>
-			this.isOfExecution(entry)
-				? entry.delivered === false
-				: entry.takenUpBy !== executionId && (entry.delivered !== true || entry.agent === agent);
-		const free = Object.entries(entries).flatMap(([key, entry]) =>
-			isEntry(entry) && entry.hash === hash && isFree(entry) ? [{ key, entry }] : [],
-		);
-		const taken = free.find(({ entry }) => entry.taskId !== undefined) ?? free[0];
-		if (taken === undefined) return undefined;
-		const { key, entry } = taken;
-		delete entries[key];
-		delete entry.delivered;
-		// A creation that is only looked for stays with the execution that sent it.
-		if (!this.isOfExecution(entry)) entry.takenUpBy = executionId;
-		entries[this.keyOf(slot)] = entry;
-		return entry;
-	}
-
-	private note({ slot, hash }: Asked, fields: JsonObject): void {
-		const { executionId: execution, call } = this.run;
+	/** The newest entry of a slot, as the user can have had an unclear creation sent again. */
+	private newestOf(slot: Slot): Entry | undefined {
 		const key = this.keyOf(slot);
-		const { [key]: present } = this.entries();
-		const isOwn = isObject(present) && this.isOfExecution(present);
-		// The entry of another execution returns where this creation is refused, be its request the same or not.
-		const before = isOwn ? present.before : present;
-		this.entries()[key] = { execution, hash, agent: call?.agent, before, ...this.clean(fields) };
+		const { entries } = this.notes;
+		for (let at = entries.length - 1; at >= 0; at -= 1) {
+			const entry = entries[at];
+			if (entry?.slot === key && this.isOwn(entry)) return entry;
+		}
+		return undefined;
 	}
 
-	/** What can't be read may be paid for. */
+	/** Another execution left it, or an earlier call of this one had no use of it. */
+	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
+		const { executionId, call } = this.run;
+		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
+		return call !== undefined && usedBy === undefined && handedOut === undefined;
+	}
+
+	/** Takes over the first free entry of an equal request: a task before what may have become one. */
+	private takeOver({ slot, hash }: Asked): Entry | undefined {
+		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
+		const taken = free.find(({ taskId }) => taskId !== undefined) ?? free[0];
+		if (taken === undefined) return undefined;
+		taken.slot = this.keyOf(slot);
+		taken.usedBy = this.run.call?.id;
+		taken.execution = this.run.executionId;
+		delete taken.handedOut;
+		return taken;
+	}
+
+	/**
+	 * Within one execution the slot counts, as a text with `$now` differs in each try. n8n's Retry, before which the workflow may have been
+	 * changed, and a further call of an agent's tool take what an equal request has left.
+	 */
 	earlier(asked: Asked): Earlier {
 		try {
-			const entry = this.entryFor(asked);
-			if (entry === undefined) return this.unsaid(asked);
-			const { taskId, createdAt = 0, failure = NOT_READ, sending } = entry;
-			if (taskId === undefined) {
-				if (this.isOfExecution(entry)) return { kind: 'unknown', failure, sending };
-				const isSettled = entry.lookedForBy === this.run.executionId;
-				return isSettled ? { kind: 'nothing' } : { kind: 'doubtful', sending };
-			}
-			// The task now belongs to this execution, so that the item counts in its further tries as well.
-			entry.execution = this.run.executionId;
-			const answer = isObject(entry.answer) ? entry.answer : { task_id: taskId };
-			const receiveUrl = asText(entry.receiveUrl);
-			return { kind: 'created', created: { taskId, createdAt, answer, receiveUrl } };
+			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
+			if (entry !== undefined) return this.read(entry, asked.request);
+			const { unrecordedSince: sentAt } = this.notes;
+			return sentAt === null ? { kind: 'nothing' } : { kind: 'unrecorded', sentAt };
 		} catch {
-			return { kind: 'unknown', failure: NOT_READ, sending: undefined };
+			return { kind: 'unread', failure: NOT_READ };
 		}
 	}
 
-	private unsaid({ slot, request }: Asked): Earlier {
-		if (this.unsaidSince === undefined || this.entries()[this.keyOf(slot)] !== undefined)
-			return { kind: 'nothing' };
-		return { kind: 'unsaid', sending: { request, sentAt: this.unsaidSince } };
-	}
-
-	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
-	noteCreated(asked: Asked, created: Created): void {
-		quietly(() => this.note(asked, notedOf(created)));
+	private read(entry: Entry, current: CreationRequest): Earlier {
+		const { taskId, createdAt = 0, answer, receiveUrl, sentAt } = entry;
+		const { request = current, failure = UNANSWERED } = entry;
+		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
+		const created = { taskId, createdAt, answer: answer ?? { task_id: taskId }, receiveUrl };
+		return { kind: 'created', created };
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
-	noteSending(asked: Asked, { sentAt, failure }: { sentAt: number; failure?: Failure }): void {
-		const sending = { request: withoutReceiveUrl(asked.request), sentAt };
-		this.note(asked, { sending, failure: failure && { ...failure } });
+	sending({ slot, hash, request }: Asked, sentAt: number): void {
+		this.notes.entries.push({
+			execution: this.run.executionId,
+			slot: this.keyOf(slot),
+			hash,
+			sentAt,
+			request: this.clean(withoutReceiveUrl(request)),
+			usedBy: this.run.call?.id,
+		});
+	}
+
+	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
+	created(asked: Asked, { taskId, createdAt, answer, receiveUrl }: Created): void {
+		quietly(() => {
+			// What was found may have been sent by an execution that left no notes.
+			if (this.newestOf(asked.slot) === undefined) this.sending(asked, createdAt);
+			const entry = this.newestOf(asked.slot);
+			if (entry === undefined) return;
+			entry.createdAt = createdAt;
+			entry.taskId = taskId;
+			if (receiveUrl !== undefined) entry.receiveUrl = endpointOf(receiveUrl);
+			// Each save of the execution has it: of a large answer, the task's ID is enough.
+			if (JSON.stringify(answer).length <= MOST_NOTED) entry.answer = this.clean(answer);
+			delete entry.request;
+			delete entry.failure;
+		});
+	}
+
+	/** Never throws. */
+	unclear({ slot }: Asked, { failure, sentAt }: { failure: Failure; sentAt: number }): void {
+		quietly(() => {
+			const entry = this.newestOf(slot);
+			if (entry === undefined) return;
+			entry.failure = this.clean({ ...failure });
+			entry.sentAt = sentAt;
+		});
+	}
+
+	/** Nothing was created, or the task failed and is of no further use. Never throws. */
+	forget(slot: Slot): void {
+		quietly(() => {
+			const entry = this.newestOf(slot);
+			const { entries } = this.notes;
+			if (entry !== undefined) entries.splice(entries.indexOf(entry), 1);
+		});
+	}
+
+	/** Ends the run: what was handed out is for no other one, and the rest is free for a later call. */
+	close(handedOut: (item: number) => boolean): void {
+		quietly(() => {
+			for (const entry of this.notes.entries.filter((each) => this.isOwn(each))) {
+				delete entry.usedBy;
+				if (handedOut(this.itemOf(entry))) entry.handedOut = this.reader;
+			}
+		});
+	}
+
+	private itemOf({ slot }: Entry): number {
+		return parseInt(slot.slice(this.prefix.length), 10);
 	}
 
 	/** Returns the texts of the first try: each try would cut a text with `$now` elsewhere, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
-		const key = `${this.prefix}${item}:texts`;
+		const { executionId: execution } = this.run;
 		const first = attempt(() => {
-			const earlier = this.entries()[key];
-			if (isObject(earlier) && this.isOfExecution(earlier) && Array.isArray(earlier.texts))
-				return earlier.texts.map(String);
-			this.entries()[key] = { execution: this.run.executionId, texts };
+			const { texts: all } = this.notes;
+			const key = `${this.prefix}${item}`;
+			const earlier = all[key];
+			if (earlier?.execution === execution) return earlier.texts.map(String);
+			all[key] = { execution, texts };
 			return texts;
 		});
 		return first.ok ? first.value : texts;
 	}
 
-	/**
-	 * A failed task is of no further use, so the next try makes a new one. The entry still shows that the item was reached. An unclear
-	 * creation that this execution looked for before it sent the same request is looked for again by the next execution only.
-	 */
-	forget(slot: Slot): void {
-		quietly(() => {
-			const key = this.keyOf(slot);
-			const entries = this.entries();
-			const entry = entries[key];
-			const { hash, before }: JsonObject = isObject(entry) ? entry : {};
-			entries[key] = isObject(before) ? before : { over: true };
-			if (isObject(before) && before.hash === hash) before.lookedForBy = this.run.executionId;
-		});
-	}
-
-	/** Ends the run of a tool: what was handed out is not for a later call, and the rest is free for the next one. */
-	close(handedOut: (item: number) => boolean): void {
-		if (this.run.call === undefined) return;
-		quietly(() => {
-			for (const { item, entry } of this.ownEntries()) entry.delivered = handedOut(item);
-		});
-	}
-
-	private ownEntries(): Array<{ item: number; entry: JsonObject }> {
-		return Object.entries(this.entries()).flatMap(([key, entry]) =>
-			isObject(entry) && this.isOfExecution(entry) && key.startsWith(this.prefix)
-				? [{ item: parseInt(key.slice(this.prefix.length), 10), entry }]
-				: [],
-		);
-	}
-
-	/** Lists what the tries of this execution made, as far as it can be read: what ends a run has to name it. */
+	/** What the tries of this execution made, as far as it can be read: what ends a run has to name it. */
 	get left() {
 		const made: Array<{ item: number; taskId: string }> = [];
 		const unclear: Array<{ item: number; failure: Failure }> = [];
 		quietly(() => {
-			for (const { item, entry } of this.ownEntries()) {
-				const taskId = asText(entry.taskId);
-				if (taskId !== undefined) made.push({ item, taskId });
-				if (isObject(entry.failure))
-					unclear.push({ item, failure: entry.failure as unknown as Failure });
+			for (const entry of this.notes.entries.filter((each) => this.isOwn(each))) {
+				const { taskId, failure = UNANSWERED } = entry;
+				const item = this.itemOf(entry);
+				if (taskId === undefined) unclear.push({ item, failure });
+				else made.push({ item, taskId });
 			}
 		});
 		return { made, unclear };

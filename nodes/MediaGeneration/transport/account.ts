@@ -24,13 +24,11 @@ export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** Maps a kind of task to the poll route that last answered for it. */
 	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
-	/** Tasks that this process has made or looked at: none of them is adopted for a creation whose answer never came. */
-	readonly known = new BoundedMap<string, true>(MAX_KNOWN);
-	/** Maps a kind of task to the service's name for its type. */
-	readonly types = new BoundedMap<string, string>(MAX_KINDS);
+	/** How many requests of a hash wait for their task: sent, or looked for. */
+	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
-	/** Tasks that this process made, and whether it has seen them end. */
+	/** Tasks that executions of this process made or took up, and whether it has seen them end. They are nobody else's. */
 	readonly made = new BoundedMap<string, 'running' | 'ended'>(MAX_KNOWN);
 	/** How many of them have ended. */
 	ends = 0;
@@ -44,8 +42,7 @@ export class Account {
 	}
 
 	created(taskId: string): void {
-		this.made.set(taskId, 'running');
-		this.known.set(taskId, true);
+		if (!this.made.has(taskId)) this.made.set(taskId, 'running');
 	}
 
 	/** Polls, callbacks and deletions report here that a task has ended. One that this process made leaves a slot for another. */

@@ -85,16 +85,14 @@ export async function lookAtTask(
 	{ kind, ...at }: LookAt,
 	clockNow: () => number = now,
 ): Promise<Look> {
-	const { known, routes, types } = client.account;
+	const { routes } = client.account;
 	const end = clockNow() + at.timeoutMs;
-	known.set(at.taskId, true);
 	const ask = async (route: PollRoute) => {
 		const within = { timeoutMs: end - clockNow(), purpose: 'look' } as const;
 		const look = await lookOnRoute(client, { ...at, ...within, route });
 		// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
 		const isTask = look.kind === 'task' && isDescribed(look.task);
 		if (isTask) routes.set(kind, route);
-		if (isTask && look.task.type !== undefined) types.set(kind, look.task.type);
 		return { look, isTask };
 	};
 	const route = routes.get(kind) ?? 'v1';

@@ -1,6 +1,5 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
-import { realClock } from '../n8n/clock';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from './paging';
@@ -11,6 +10,8 @@ export interface ListedTask {
 	taskId: string;
 	/** Epoch ms by the service's clock. */
 	createdAt: number | undefined;
+	/** The same, where its zone is certain. */
+	moment: number | undefined;
 	raw: JsonObject;
 }
 
@@ -35,31 +36,33 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 const TASKS_PER_PAGE = 100;
 /** Guards against a list without end. */
 const MOST_PAGES = 1_000;
-/** That there is no list counts when it is said twice, as a deployment can make any route answer 404 for a moment. */
-const DENIALS_THAT_COUNT = 2;
-const DENIED_AGAIN_MS = 2_500;
+const parsed = (text: string) => {
+	const time = Date.parse(text);
+	return Number.isNaN(time) ? undefined : time;
+};
 
-class ListMemory {
-	wasRead = false;
-	denials = 0;
-}
-
-/** Returns epoch ms, from ISO 8601 (UTC where it names no zone), or from seconds or ms, also as a text. */
-export function timeOf(value: unknown): number | undefined {
+/** Returns epoch ms, from seconds or ms, also as a text, or from a text that names its zone. */
+function momentOf(value: unknown): number | undefined {
 	const number = asNumber(value);
 	if (number !== undefined && number <= 0) return undefined;
 	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
-	// Behind the name of a zone, a "Z" makes it no time; behind an offset it would hide that.
-	const readings = /[+-]\d\d(:?\d\d)?$/.test(text) ? [text] : [`${text}Z`, text];
-	return readings.map((each) => Date.parse(each)).find((time) => !Number.isNaN(time));
+	if (/[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
+	// Behind the name of a zone, a "Z" makes it no time.
+	return parsed(`${text}Z`) === undefined ? parsed(text) : undefined;
+}
+
+/** Like {@link momentOf}; a text that names no zone is read as UTC. */
+export function timeOf(value: unknown): number | undefined {
+	const isNumber = asNumber(value) !== undefined;
+	return isNumber ? momentOf(value) : (momentOf(value) ?? parsed(`${asText(value)?.trim()}Z`));
 }
 
 function taskIn(record: unknown): ListedTask[] {
 	const listed = listedIn(record);
 	if (listed === undefined) return [];
 	const { created_at, createdAt = created_at, created = createdAt } = listed.raw;
-	return [{ ...listed, createdAt: timeOf(created) }];
+	return [{ ...listed, createdAt: timeOf(created), moment: momentOf(created) }];
 }
 
 /** Tells whether the service says that more follows; undefined where it says nothing. */
@@ -91,30 +94,10 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 }
 
-/** Undefined where there is no list: the service has said so twice, and has never shown one to this process. */
-async function firstPage(query: TaskListQuery): Promise<Answer | undefined> {
-	const { client, clock = realClock, signal, tries } = query;
-	const memory = client.account.state(ListMemory);
-	const isOpen = () => !memory.wasRead && memory.denials < DENIALS_THAT_COUNT;
-	const ask = async () => {
-		const answer = await pageAt(query, '1');
-		memory.wasRead ||= answer !== undefined;
-		memory.denials += answer === undefined ? 1 : 0;
-		return answer;
-	};
-	let answer = await ask();
-	if (answer === undefined && isOpen() && tries !== 1) {
-		await clock.sleep(DENIED_AGAIN_MS, signal);
-		answer = await ask();
-	}
-	if (answer !== undefined || (!memory.wasRead && !isOpen())) return answer;
-	throw new FailureError(unreadable('The list of tasks', 'the service said it has none', 404));
-}
-
 /** Throws a FailureError where it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = MOST_PAGES, isWanted = () => true, isOver = () => false } = query;
-	const answer = await firstPage(query);
+	const answer = await pageAt(query, '1');
 	if (answer === undefined) return { kind: 'none', failure: NONE };
 	const tasks: ListedTask[] = [];
 	let [pages, whole, last] = [0, false, answer];

@@ -1,0 +1,168 @@
+/**
+ * Looks in the service's list for the task of a creation whose answer never came. It takes the one task that is surely it; whatever else
+ * could be it is a candidate. A list that lacks it proves nothing.
+ */
+import type { CreationRequest } from '../actions/operation';
+import type { Account } from '../transport/account';
+import type { Answer, ServiceClient } from '../transport/client';
+import type { Clock } from '../base/clock';
+import { attemptLater, FailureError, type Failure } from '../base/failures';
+import { asText } from '../base/json';
+import { unreadable } from '../transport/reading';
+import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
+import type { Created } from './creation';
+import { resemblance, type Resemblance } from './resemblance';
+
+export interface Search extends Clock {
+	client: ServiceClient;
+	/** Aborts when the run is over. */
+	over: AbortSignal;
+	request: CreationRequest;
+	/** See {@link expectTask}. */
+	hash: string;
+	/** Epoch ms by our clock; not after the request. */
+	sentAt: number;
+	/** Whether an earlier try or execution sent it: then one reading is enough. */
+	isOld: boolean;
+}
+
+export type Finding =
+	/** A found task has no receive URL here, as it may call another execution. */
+	| { kind: 'found'; created: Created }
+	/** `unread` says why the list could not be read. */
+	| { kind: 'unfound'; candidates: ListedTask[]; unread: Failure | undefined };
+
+/** The list is read at these times, in ms, as a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
+const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
+const READING_MS = 5_000;
+const PAGES_READ = 5;
+const MOST_TASKS = 500;
+const MOST_CANDIDATES = 10;
+const DAY_MS = 86_400_000;
+
+const UNASKED = unreadable('The list of tasks', 'it was not asked for');
+const CUT_OFF = unreadable('The list of tasks', 'it has too many tasks since then');
+
+/**
+ * Counts a request whose task is not known yet: of equal ones nobody can say which one made a listed task.
+ * @returns to be called once the task is known, or known not to come
+ */
+export function expectTask({ expected }: Account, hash: string): () => void {
+	expected.set(hash, (expected.get(hash) ?? 0) + 1);
+	return () => {
+		const left = (expected.get(hash) ?? 1) - 1;
+		if (left > 0) expected.set(hash, left);
+		else expected.delete(hash);
+	};
+}
+
+/** Never rejects. */
+export async function findLost(search: Search): Promise<Finding> {
+	const { now, sleep, over, isOld } = search;
+	const since = now();
+	let finding: Finding = { kind: 'unfound', candidates: [], unread: UNASKED };
+	let refusals = 0;
+	for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
+		await sleep(since + ms - now(), over);
+		if (over.aborted) break;
+		const read = await attemptLater(async () => await readFor(search));
+		if (read.ok) finding = read.value;
+		else if (finding.unread !== undefined) finding.unread = read.failure;
+		if (finding.kind === 'found' || (isOld && finding.unread === undefined)) break;
+		// A deployment can make any route answer 404 for a moment.
+		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
+	}
+	return finding;
+}
+
+type Age = 'older' | 'since' | 'unknown';
+
+/** Tells whether a task was made before the request. Without a time, or without that of the service, hardly anything is known. */
+function ageOf({ moment }: ListedTask, sentAt: number, aheadMs: number | undefined): Age {
+	if (moment === undefined) return 'unknown';
+	if (aheadMs === undefined) return moment + DAY_MS < sentAt ? 'older' : 'unknown';
+	const sent = sentAt + aheadMs;
+	// Services cut their times to a second, a minute or a day.
+	const unit = [DAY_MS, 60_000, 1_000].find((ms) => moment % ms === 0) ?? 1;
+	if (moment + unit <= sent) return 'older';
+	return moment + Math.min(unit, 1_000) > sent ? 'since' : 'unknown';
+}
+
+/** Says how far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
+function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
+	const date = Date.parse(String(headers.date));
+	return Number.isNaN(date) ? undefined : date - nowMs;
+}
+
+/** Whether all further pages are older: the list begins with the newest. */
+function endsWith(page: readonly ListedTask[], ages: readonly Age[]): boolean {
+	const times = page.map(({ moment = Infinity }) => moment);
+	return (
+		ages.every((age) => age === 'older') &&
+		times.every((time, at) => time <= (times[at - 1] ?? Infinity))
+	);
+}
+
+/** Throws a FailureError where the list can't be read. */
+async function readFor(search: Search): Promise<Finding> {
+	const { client, now, sleep, over, sentAt, request, hash } = search;
+	const { made, expected } = client.account;
+	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
+	const agesOf = (tasks: readonly ListedTask[], answer: Answer) =>
+		tasks.map((task) => ageOf(task, sentAt, aheadOf(answer, now())));
+	const list = await readTaskList({
+		...once,
+		limit: MOST_TASKS,
+		mostPages: PAGES_READ,
+		isOver: (page, answer) => endsWith(page, agesOf(page, answer)),
+	});
+	if (list.kind === 'none') throw new FailureError(list.failure);
+	const ages = agesOf(list.tasks, list.answer);
+	let fulls = 0;
+	const compared = list.tasks.map(
+		async (task, at): Promise<{ task: ListedTask; fit: Resemblance }> => {
+			if (ages[at] === 'older' || made.has(task.taskId)) return { task, fit: 'none' };
+			const fit = resemblance(task.raw, request);
+			if (fit !== 'cut' || (fulls += 1) > MOST_CANDIDATES) return { task, fit };
+			const full = await withFullText(once, task);
+			return { task, fit: resemblance(full.raw, request) };
+		},
+	);
+	const fits = await Promise.all(compared);
+	// Another search can have taken one meanwhile.
+	const left = fits.filter(({ task, fit }) => fit !== 'none' && !made.has(task.taskId));
+	const sure = left.filter(({ fit }) => fit === 'sure').map(({ task }) => task);
+	const [only] = sure;
+	const isAlone = sure.length === 1 && (expected.get(hash) ?? 0) <= 1;
+	if (only !== undefined && isAlone && ages[list.tasks.indexOf(only)] === 'since') {
+		client.account.created(only.taskId);
+		return { kind: 'found', created: createdOf(only, search, aheadOf(list.answer, now()) ?? 0) };
+	}
+	const others = left.map(({ task }) => task).filter((task) => !sure.includes(task));
+	const candidates = [...sure, ...others].slice(0, MOST_CANDIDATES);
+	return { kind: 'unfound', candidates, unread: list.whole ? undefined : CUT_OFF };
+}
+
+function createdOf({ taskId, raw, moment }: ListedTask, search: Search, aheadMs: number): Created {
+	const now = search.now();
+	const createdAt = Math.min(now, Math.max(search.sentAt, (moment ?? now) - aheadMs));
+	return { taskId, createdAt, answer: { ...raw, task_id: taskId } };
+}
+
+export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {
+	if (tasks.length === 0) return failure;
+	const candidates = tasks.map(({ taskId, moment, raw }) => ({
+		task_id: taskId,
+		created_at:
+			moment === undefined ? (asText(raw.created_at) ?? '') : new Date(moment).toISOString(),
+	}));
+	const named = candidates
+		.map(({ task_id: id, created_at: at }) => (at === '' ? id : `${id} (${at})`))
+		.join(', ');
+	const count = tasks.length === 1 ? 'a task' : `${tasks.length} tasks`;
+	return {
+		...failure,
+		message: `${failure.message}; the service lists ${count} that could be it: ${named}`,
+		candidates,
+	};
+}

@@ -1,0 +1,201 @@
+/** A creation whose answer never came: the one task that is surely it is taken, and whatever else could be it is named. */
+import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import {
+	expectTask,
+	findLost,
+	withCandidates,
+	type Search,
+} from '../../nodes/MediaGeneration/task/lost';
+import { answer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
+
+const START = 1_700_000_000_000;
+const request = (text = 'rain'): CreationRequest => ({
+	...{ kind: 'sound-effect', type: 'sound_effect', path: '/v1/task/sound-effect' },
+	body: { text },
+});
+const iso = (ms: number) => new Date(START + ms).toISOString();
+/** A listed task that was made so many ms after the request. */
+const taskOf = (id: string, at = 500, more: object = {}) => {
+	return { id, text: 'rain', type: 'sound_effect', status: 'doing', created_at: iso(at), ...more };
+};
+type Listed = ReturnType<typeof taskOf>;
+
+interface Given {
+	aheadMs?: number;
+	/** Whether answers have a Date header. */
+	dated?: boolean;
+	/** The answer to a request, where it is not the list. */
+	instead?: (path: string, count: number) => Reply | undefined;
+}
+
+/** A service with this list. The times are by its clock, which is ahead of ours. */
+function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given = {}) {
+	const clock = new VirtualClock(START);
+	const readAt: number[] = [];
+	const client = scriptedClient(({ path }, count) => {
+		readAt.push(clock.now() - START);
+		const other = instead?.(path, count);
+		if (other !== undefined) return other;
+		const page = Number(/page=(\d+)/.exec(path)?.[1]);
+		const data = tasks.slice(100 * (page - 1), 100 * page);
+		const headers = dated ? { date: new Date(clock.now() + aheadMs).toUTCString() } : {};
+		return answer(200, { data, has_more: tasks.length > 100 * page }, headers);
+	});
+	const search = async (given: Partial<Search> = {}) =>
+		await clock.run(
+			findLost({
+				...{ client, now: clock.now, sleep: clock.sleep, over: new AbortController().signal },
+				...{ request: request(), hash: 'h', sentAt: START, isOld: true },
+				...given,
+			}),
+		);
+	/** The ID that is found, or those that could be it. */
+	const found = async (given: Partial<Search> = {}) => {
+		const finding = await search(given);
+		return finding.kind === 'found'
+			? finding.created.taskId
+			: finding.candidates.map(({ taskId }) => taskId);
+	};
+	return { client, search, found, readAt };
+}
+
+const other = { text: 'wind' };
+const HOUR = 3_600_000;
+test.each<[string, Listed[], unknown, Given?]>([
+	['the one that repeats the text', [taskOf('a'), taskOf('b', 500, other)], 'a'],
+	['not one that is older', [taskOf('a', -2_000), taskOf('b')], 'b'],
+	[
+		'by a clock that is ahead',
+		[taskOf('a', HOUR - 2_000), taskOf('b', HOUR)],
+		'b',
+		{ aheadMs: HOUR },
+	],
+	['one of two', [taskOf('a'), taskOf('b')], ['a', 'b']],
+	['one of another type', [taskOf('a', 500, { type: 'sfx' })], ['a']],
+	['one without a type', [taskOf('a', 500, { type: undefined })], 'a'],
+	['one without a text', [taskOf('a', 500, { text: undefined })], ['a']],
+	['beside one without a text', [taskOf('a', 500, { text: null }), taskOf('b')], 'b'],
+	['one without a time', [taskOf('a', 500, { created_at: undefined })], ['a']],
+	[
+		'one whose time has another name',
+		[taskOf('a', 0, { created_at: null, made: iso(500) })],
+		['a'],
+	],
+	[
+		'one whose time names no zone',
+		[taskOf('a', 0, { created_at: iso(-HOUR).slice(0, 19) })],
+		['a'],
+	],
+	['one whose time is none', [taskOf('a', 0, { created_at: 'just now' })], ['a']],
+	['one whose time is a day', [taskOf('a', 0, { created_at: iso(0).slice(0, 10) })], ['a']],
+	['by a service that does not say its time', [taskOf('a', -HOUR)], ['a'], { dated: false }],
+	['which says nothing of what is a day older', [taskOf('a', -25 * HOUR)], [], { dated: false }],
+	[
+		'one beside an equal one without a time',
+		[taskOf('a'), taskOf('b', 0, { created_at: '' })],
+		['a', 'b'],
+	],
+])('taken or named: %s', async (_, tasks, ...[expected, given]) => {
+	expect(await setting(tasks, given).found()).toEqual(expected);
+});
+
+test('a task that is found is taken once, with the time at which it was made', async () => {
+	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
+	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };
+	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'found', created });
+	expect(client.account.made.has('a')).toBe(true);
+	expect(await found()).toEqual([]);
+});
+
+test('a task of this process is nobody else’s; nor is one that an equal request could have made', async () => {
+	const known = setting([taskOf('a')]);
+	known.client.account.created('a');
+	expect(await known.found()).toEqual([]);
+	const { client, found } = setting([taskOf('a')]);
+	const ends = [1, 2].map(() => expectTask(client.account, 'h'));
+	expectTask(client.account, 'of another request');
+	expect(await found()).toEqual(['a']);
+	ends[0]?.();
+	expect(await found()).toBe('a');
+	ends[1]?.();
+	expect(client.account.expected.get('h')).toBeUndefined();
+});
+
+test.each<[string, string | undefined, unknown]>([
+	['agrees', 'rain on a roof', 'a'],
+	['is another', 'rain on a road', []],
+	['can not be read', undefined, ['a']],
+])('a text that the list has cut off is read in full: it %s', async (_, text, expected) => {
+	const cut = taskOf('a', 500, { text: 'rain on', text_length: 14, text_truncated: true });
+	const full = answer(text === undefined ? 500 : 200, { id: 'a', text, text_truncated: false });
+	const { found } = setting([cut], {
+		instead: (path) => (path.endsWith('/full') ? full : undefined),
+	});
+	expect(await found({ request: request('rain on a roof') })).toEqual(expected);
+});
+
+test('ten are named at most, the likely ones first', async () => {
+	const many = Array.from({ length: 12 }, (_, at) =>
+		taskOf(`${at}`, 500, at < 5 ? { text: undefined } : {}),
+	);
+	expect(await setting(many).found()).toEqual([...'56789', '10', '11', ...'012']);
+});
+
+const busy = answer(503, { code: 'server_busy' });
+const none = answer(404, {});
+test.each<[string, Reply[], boolean, number[], string | undefined]>([
+	['read at once, what is old', [], true, [0], undefined],
+	['four times within 20 s, what is new', [], false, [300, 2_500, 7_000, 15_000], undefined],
+	['until it can be read', [busy, busy], true, [0, 2_500, 7_000], undefined],
+	['never read', [busy, busy, busy, busy], true, [0, 2_500, 7_000, 15_000], 'HTTP 503'],
+	['missing for a moment', [none], true, [0, 2_500], undefined],
+	['missing', [none, none], false, [300, 2_500], 'publishes no list'],
+	['no list at all', [answer(200, { id: 'x' })], false, [300, 2_500, 7_000, 15_000], undefined],
+])('the list is %s', async (_, replies, isOld, expected, why) => {
+	const { search, readAt } = setting([], { instead: (_path, count) => replies[count - 1] });
+	const finding = await search({ isOld });
+	expect(readAt).toEqual(expected);
+	expect(finding).toMatchObject({ kind: 'unfound', candidates: [] });
+	const { unread } = finding as { unread?: { message: string } };
+	if (why === undefined) expect(unread).toBeUndefined();
+	else expect(unread?.message).toContain(why);
+});
+
+test('a list says nothing of what lies beyond its readable pages; it is read no further than the request', async () => {
+	const newer = Array.from({ length: 501 }, (_, at) => taskOf(`${at}`, 500, other));
+	const { search, readAt } = setting(newer);
+	expect(await search()).toMatchObject({
+		unread: { message: expect.stringMatching(/too many/) as string },
+	});
+	expect(readAt.length).toBeGreaterThan(5);
+	const older = Array.from({ length: 101 }, (_, at) => taskOf(`${at}`, -2_000 - at, other));
+	const ended = setting(older);
+	expect(await ended.search()).toMatchObject({ unread: undefined });
+	expect(ended.readAt).toHaveLength(1);
+	const oldestFirst = setting([...older.reverse(), taskOf('a')]);
+	expect(await oldestFirst.found()).toBe('a');
+});
+
+test('a run that is over is looked for no longer, and nothing is said of it', async () => {
+	const over = new AbortController();
+	const { search, readAt } = setting([], { instead: () => (over.abort(), busy) });
+	expect(await search({ over: over.signal })).toMatchObject({ kind: 'unfound', unread: {} });
+	expect(readAt).toEqual([0]);
+});
+
+test('the failure names the candidates with their times', () => {
+	const failure = { outcome: 'unknown', message: 'No answer came', description: '' } as const;
+	const one = { taskId: 'a', createdAt: undefined, moment: Date.UTC(2026, 0, 2), raw: {} };
+	expect(withCandidates(failure, [])).toBe(failure);
+	expect(withCandidates(failure, [one, { ...one, taskId: 'b', moment: undefined }])).toEqual({
+		...failure,
+		message:
+			'No answer came; the service lists 2 tasks that could be it: a (2026-01-02T00:00:00.000Z), b',
+		candidates: [
+			{ task_id: 'a', created_at: '2026-01-02T00:00:00.000Z' },
+			{ task_id: 'b', created_at: '' },
+		],
+	});
+});
