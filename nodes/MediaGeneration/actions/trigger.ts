@@ -1,4 +1,4 @@
-/** Has the fields of the trigger node, and reads them (docs/trigger.md). */
+/** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
@@ -60,7 +60,7 @@ export const triggerFields: INodeProperties[] = [
 export interface TriggerSettings {
 	statuses: string[];
 	verify: boolean;
-	/** These are in lower case; none means all. */
+	/** In lower case; none means all. */
 	types: string[];
 	deduplicate: boolean;
 }

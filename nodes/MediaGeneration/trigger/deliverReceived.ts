@@ -1,4 +1,4 @@
-/** Does the second half of the trigger's work, in the execution that its webhook started: no sender waits for downloads, and none can lose the task. */
+/** Fetches the files in the execution that the webhook started: no sender waits for downloads, and none can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../files/item';
 import { ItemFields } from '../actions/fields';

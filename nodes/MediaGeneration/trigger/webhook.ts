@@ -25,7 +25,7 @@ export class CallRefusal extends Error {
 
 export interface Posted {
 	taskId: string;
-	/** Is what the sender says of the task; undefined where the body only names it. */
+	/** What the sender says of the task; undefined where the body only names it. */
 	task: Task | undefined;
 }
 
