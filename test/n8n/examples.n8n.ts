@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
+import { fetch } from './harness/http';
 import { atLeast } from './harness/version';
 import { exampleNames, exampleWorkflow, type Workflow } from './harness/workflow';
 
@@ -55,7 +56,7 @@ describe('examples', () => {
 		assert.equal(others.length, 0);
 		assert.equal(item?.binary?.data?.fileName, 'announcement.wav');
 		assert.equal(await signature(item), 'RIFF');
-		assert.equal(context.service.creations('speech_by_name').length, 1);
+		assert.equal(context.service.creations('speech_by_id').length, 1);
 	});
 
 	it('rows-to-files writes a file for each row, and keeps the fields of the row', async () => {
@@ -185,7 +186,7 @@ describe('examples', () => {
 		const execution = await run('book-chapter');
 		const [item, ...others] = items(execution, 'Speak the Chapter');
 		assert.equal(others.length, 0);
-		const parts = context.service.creations('speech_by_name').length;
+		const parts = context.service.creations('speech_by_id').length;
 		assert.ok(parts > 2, `${parts} parts`);
 		assert.equal((item?.json.task_ids as string[]).length, parts);
 		assert.equal(await signature(item), 'RIFF');
@@ -214,6 +215,32 @@ describe('examples', () => {
 		assert.equal(news?.binary?.data?.fileName, 'news.wav');
 		assert.equal((news?.json.parts as unknown[]).length, 2);
 		assert.equal(await signature(news), 'RIFF');
+	});
+
+	it('a-scene keeps three files in one item, by names of their own', async () => {
+		const [scene, ...others] = items(await run('a-scene'), 'Use the Files');
+		assert.equal(others.length, 0);
+		assert.deepEqual(Object.keys(scene?.binary ?? {}).sort(), ['picture', 'sound', 'speech']);
+		assert.deepEqual([...(scene?.json.files as string[])].sort(), ['picture', 'sound', 'speech']);
+		assert.equal(context.service.creations().length, 3);
+	});
+
+	it('answer-now answers with the task at once, and with its file at a second address', async () => {
+		const { service, rest } = context;
+		service.reset();
+		service.settings.taskMs = 3_600_000;
+		await rest.publish(await rest.createWorkflow(read('answer-now')));
+		const ordered = await rest.callWebhook('media-order', { text: 'Rain' });
+		assert.equal(ordered.status, 202);
+		const { task_id: taskId = '' } = JSON.parse(ordered.text) as { task_id?: string };
+		const ask = `${context.n8n.baseUrl}/webhook/media-task?task_id=${taskId}`;
+		const early = await fetch(ask);
+		assert.equal(early.status, 202);
+		assert.deepEqual(await early.json(), { task_id: taskId, status: 'doing' });
+		await service.finish(taskId);
+		const file = Buffer.from(await (await fetch(ask)).arrayBuffer());
+		assert.equal(file.subarray(0, 4).toString('latin1'), 'RIFF');
+		assert.equal(service.creations().length, 1);
 	});
 
 	it(
