@@ -94,66 +94,19 @@ describe('Task: Get', () => {
 	});
 });
 
-describe('Task: Delete whose first answer was lost', () => {
-	const LOST = { status: 502, body: '' };
-	const NONE = { status: 404, body: { error: 'Not found' } };
-	const seen = (status: string) => ({ body: { status, progress: 7 } });
-	afterEach(() => jest.restoreAllMocks());
-
-	/** What tasks a and b look like once the deletion was answered for the last time, and what goes out. */
-	test.each<[string, Answer, [Answer, Answer], object]>([
-		['no such task: all are gone', NONE, [NONE, NONE], { deleted: true, task_ids: ['a', 'b'] }],
-		[
-			'refused inside 200',
-			{ body: { success: false, message: 'No such task' } },
-			[NONE, NONE],
-			{ deleted: true, task_ids: ['a', 'b'] },
-		],
-		[
-			'deleted by either request: what a repeat gives back says nothing',
-			{ body: { success: true, refunded_credits: 0 } },
-			[NONE, NONE],
-			{ deleted: true, task_ids: ['a', 'b'] },
-		],
-		[
-			'one of them is gone',
-			NONE,
-			[NONE, seen('done')],
-			{ deleted: true, task_ids: ['a'], kept: [{ task_id: 'b', status: 'done' }] },
-		],
-		[
-			'none of them is gone',
-			NONE,
-			[seen('doing'), seen('error')],
-			{ error: 'The service offers no deletion of tasks', outcome: 'rejected', http_status: 404 },
-		],
-		[
-			'one of them is not read',
-			NONE,
-			[NONE, LOST],
-			{
-				...{ error: 'Task b could not be read: HTTP 502 with an empty body', http_status: 502 },
-				outcome: 'unreachable',
-			},
-		],
-	])('%s', async (_, repeated, after, expected) => {
-		const ended = jest.spyOn(Account.prototype, 'taskEnded');
-		const options = { deleteFinished: true };
-		let deletions = 0;
-		const { json } = await runNode({
-			parameters: { resource: 'task', operation: 'delete', taskId: 'a,b', options },
-			node: goOn,
-			answer: ({ method, url }) => {
-				if (method === 'POST') return (deletions += 1) === 1 ? LOST : repeated;
-				const isFirst = url.endsWith('a');
-				if (deletions === 0) return seen(isFirst ? 'doing' : 'done');
-				return after[isFirst ? 0 : 1];
-			},
-		});
-		expect(json).toEqual([expected]);
-		// The place of what had ended was free before.
-		expect(ended.mock.calls).toEqual('deleted' in expected ? [['a']] : []);
+test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
+	const ended = jest.spyOn(Account.prototype, 'taskEnded');
+	const { json, requests } = await runNode({
+		parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
+		node: goOn,
+		answer: ({ method }) =>
+			method === 'POST' ? { status: 502, body: '' } : { body: { status: 'doing' } },
 	});
+	const error = 'The deletion of tasks could not be read: HTTP 502 without a usable answer';
+	expect(json).toMatchObject([{ error, outcome: 'unreachable', http_status: 502 }]);
+	expect(requests.filter((each) => each.startsWith('POST'))).toHaveLength(1);
+	expect(ended).not.toHaveBeenCalled();
+	ended.mockRestore();
 });
 
 describe('what can not be read', () => {

@@ -125,17 +125,6 @@ test('what a body was made from stays as it was', () => {
 	expect(body).toEqual({ a: { b: 1 } });
 });
 
-test.each<[string, string, boolean]>([
-	['/v1/text-to-speech/a', '/v1/text-to-speech/b', true],
-	['/v1/x/task/music/a', '/v1/x/task/music/b', true],
-	['/v1/x/task/music', '/v1/x/task/dubbing', false],
-	['/v1m/task/music', '/v1e/task/music', false],
-	['/v1/text-to-speech/a', '/v1/text-to-dialogue/a', false],
-])('tasks of %s and %s are of one kind: %j', (one, other, same) => {
-	const kindOf = (path: string) => request({ ...create, path }).kind;
-	expect(kindOf(one) === kindOf(other)).toBe(same);
-});
-
 const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
 
 describe('bad fields are refused in words', () => {

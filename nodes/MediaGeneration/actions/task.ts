@@ -117,12 +117,6 @@ async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObjec
 	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
 }
 
-/** Takes the path up to the name that follows "task", or else two parts, as a path can end in an ID, such as a voice's. */
-function siblingKindOf(path: string): string {
-	const parts = path.split('/').slice(1);
-	return `/${parts.slice(0, Math.max(parts.indexOf('task'), 0) + 2).join('/')}`;
-}
-
 export const task: Resource = {
 	value: 'task',
 	name: 'Task',
@@ -223,7 +217,7 @@ export const task: Resource = {
 					const body = item.json('body', 'Body', BODY_EXAMPLE);
 					const form = isForm(item, item.raw('bodyContentType'));
 					return {
-						kind: siblingKindOf(path),
+						kind: path,
 						path,
 						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
 						...(form && { form }),

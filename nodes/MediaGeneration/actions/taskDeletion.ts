@@ -52,35 +52,21 @@ export const deletionFields: INodeProperties[] = [
 	]),
 ];
 
-type Kept = Record<'task_id' | 'status', string>;
-
-/** Throws a FailureError where a task can't be read. */
-async function stillThere(from: ReadSource, taskIds: readonly string[]): Promise<Kept[]> {
-	const there: Kept[] = [];
-	for (const task_id of taskIds) {
-		const task = await attemptLater(async () => await readTask(from, task_id));
-		if (task.ok) there.push({ task_id, status: task.value.status });
-		else if (task.failure.httpStatus !== 404) throw new FailureError(task.failure);
-	}
-	return there;
-}
-
-/** Once an answer was lost, neither a refusal nor the credits of a repeat say what was deleted: then the tasks themselves tell. */
-async function sendDeletion(from: ReadSource, task_ids: string[]) {
-	let isRepeat = false;
-	const onRepeat = () => (isRepeat = true);
-	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, onRepeat };
+/** Sent once: neither a refusal of a repeat nor its credits would say what the first one did. */
+async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<number | undefined> {
+	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, tries: 1 };
 	const deletion = await attemptLater(async () => await askOptional(asking, 'deletion of tasks'));
 	if (deletion.ok) {
 		const { value: answer } = deletion;
 		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
-		const refund = asNumber(said.refunded_credits ?? said.refund_credits);
-		return { left: [], refund: isRepeat ? undefined : refund };
+		return asNumber(said.refunded_credits ?? said.refund_credits);
 	}
-	const left = isRepeat ? await stillThere(from, task_ids) : undefined;
-	if (left === undefined || left.length === task_ids.length)
-		throw new FailureError(refusedQuestion(deletion.failure, { task_ids: 'Task ID' }));
-	return { left, refund: undefined };
+	const failure = refusedQuestion(deletion.failure, { task_ids: 'Task ID' });
+	const description =
+		failure.outcome === 'unreachable'
+			? 'The tasks may have been deleted all the same: "Task: Get" shows those that are still there.'
+			: failure.description;
+	throw new FailureError({ ...failure, description });
 }
 
 async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Task> {
@@ -97,7 +83,7 @@ async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Tas
 /** Looks at every task first: where one can't be read, nothing is deleted. */
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskIds = fields.taskIds(undefined);
-	const kept: Kept[] = [];
+	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
 	const running: string[] = [];
 	for (const taskId of taskIds) {
@@ -111,16 +97,14 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} has finished (${status})`).join(', ')}`,
 			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
 		);
-	const { left, refund } = await sendDeletion(from, doomed);
-	const stay = kept.concat(left);
-	const gone = doomed.filter((taskId) => !left.some(({ task_id }) => task_id === taskId));
-	for (const taskId of gone) if (running.includes(taskId)) from.client.account.taskEnded(taskId);
+	const refund = await sendDeletion(from, doomed);
+	for (const taskId of running) from.client.account.taskEnded(taskId);
 	return [
 		{
 			deleted: true,
-			task_ids: gone,
+			task_ids: doomed,
 			...(refund !== undefined && { refunded_credits: refund }),
-			...(stay.length > 0 && { kept: stay }),
+			...(kept.length > 0 && { kept }),
 		},
 	];
 }

@@ -27,8 +27,6 @@ export interface Reading {
 	what?: string;
 	/** Limits one try. */
 	timeoutMs?: number;
-	/** Is called before each further try. */
-	onRepeat?: () => void;
 }
 
 const READING_TRIES = 4;
@@ -88,7 +86,6 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		({ failure } = problem);
 		const isLast = failures + 1 >= tries || signal?.aborted === true;
 		if (isLast || problem.isFinal) throw new FailureError(failure);
-		reading.onRepeat?.();
 	}
 }
 
