@@ -7,8 +7,23 @@ import type { Editor } from './harness/editor';
 import { openWindow } from './harness/window';
 
 const page = readFileSync(join(root, 'docs', 'fields.md'), 'utf8');
-const [, actions = ''] = page.split(/^## .*$/m);
+const [, common = '', actions = ''] = page.split(/^## .*$/m);
 const operations = actions.split(/^### /m).slice(1);
+
+interface Row {
+	onScreen: string;
+	name: string;
+	isAlways: boolean;
+}
+
+/** The fields of a list, without the options in it. */
+function rowsIn(list: string): Row[] {
+	return [...list.matchAll(/^- \*\*(.+?)\*\* `(\w+)`(.*)$/gm)].map(
+		([, onScreen = '', name = '', about = '']) => {
+			return { onScreen, name, isAlways: !/ Shown /.test(about) };
+		},
+	);
+}
 
 /** The fields that a reviewer reads in docs/fields.md, in the same order in the editor. */
 void describe('fields', () => {
@@ -22,11 +37,10 @@ void describe('fields', () => {
 	});
 
 	for (const section of operations) {
-		const [title = '', ...lines] = section.split(/^(?:Options|Filters):$/m)[0]?.split('\n') ?? [];
-		const rows = lines.flatMap((line) => {
-			const [, name, condition] = /^\| [^*].* \| `(\w+)` \| .* \| (.*) ?\|$/.exec(line) ?? [];
-			return name === undefined ? [] : [{ name, isAlways: condition?.trim() === '' }];
-		});
+		const [title = ''] = section.split('\n');
+		const [, names = ''] = /^\[Common\]\(.*?\): (.*)\.$/m.exec(section) ?? [];
+		const shared = rowsIn(common).filter(({ onScreen }) => names.split(', ').includes(onScreen));
+		const rows = [...rowsIn(section), ...shared];
 		void it(title, async () => {
 			const [resource = '', operation = ''] = title.split(': ');
 			if (resource !== chosen) await editor.choose('resource', resource);

@@ -52,9 +52,10 @@ void describe('speech', () => {
 		await editor.newWorkflow();
 		await editor.addManualTrigger();
 		await editor.openNodePanel();
-		const searches = ['sound effect', 'image', 'audio', 'AI voice', 'captions', 'text to speech'];
-		for (const words of searches) {
-			const found = await editor.search(words);
+		const words =
+			'sound effect,image,audio,AI voice,captions,callback,webhook,wait for task,dubbing,elevenlabs,text to speech';
+		for (const each of words.split(',')) {
+			const found = await editor.search(each);
 			await found
 				.filter({ hasText: 'Media Generation' })
 				.filter({ hasText: 'Generate speech, sound effects and images' })
