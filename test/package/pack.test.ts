@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { resources } from '../../nodes/MediaGeneration/actions';
 import { type Packed, packedIn, root } from '../../scripts/pack';
+import { schemaFiles } from '../../scripts/schemas.cjs';
 
 function pack(): Packed {
 	const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -23,7 +25,10 @@ function built(folder: string, kinds: RegExp): string[] {
 describe('the packed tarball', () => {
 	const packed = pack();
 
-	it('holds the built sources, icons and codex files, the licence and the README, and nothing else', () => {
+	it('holds the built sources, output schemas, icons and codex files, the licence and the README, and nothing else', () => {
+		const schemas = Object.keys(schemaFiles(resources, 1.1)).map(
+			(name) => `dist/nodes/MediaGeneration/__schema__/${name}`,
+		);
 		const expected = [
 			'LICENSE',
 			'README.md',
@@ -31,6 +36,7 @@ describe('the packed tarball', () => {
 			...built('nodes', /\.(ts|json|svg)$/),
 			...built('credentials', /\.ts$/),
 			...built('icons', /\.svg$/),
+			...schemas,
 		];
 		expect(packed.files.map(({ path }) => path).sort()).toEqual(expected.sort());
 	});
