@@ -172,6 +172,32 @@ test.each<[Record<string, unknown>, string | undefined]>([
 		'Invalid: voice_id: unknown',
 	],
 	[{ message: 'Invalid', errors: 'all' }, 'Invalid'],
+	[
+		{
+			detail: [
+				{ loc: ['body', 'text'], msg: 'Field required', type: 'missing' },
+				{ loc: ['body', 'settings', 0, 'speed'], msg: 'too fast' },
+			],
+		},
+		'text: Field required; settings.0.speed: too fast',
+	],
+	[
+		{ message: 'Invalid.', errors: { text: ['is required.', 'is bad.'], a: 'x' } },
+		'Invalid.: text: is required.; text: is bad.; a: x',
+	],
+	[
+		{ error: 'Bad Request', message: ['text must be a string', 'no'], statusCode: 400 },
+		'Bad Request: text must be a string; no',
+	],
+	[{ title: 'Invalid', violations: [{ propertyPath: 'text', message: 'blank' }] }, 'text: blank'],
+	[{ errors: [{ detail: 'blank', source: { pointer: '/data/text' } }] }, 'blank'],
+	[{ error: { message: 'No', errors: [{ param: 'text', reason: 'blank' }] } }, 'No: text: blank'],
+	[{ error: { error: { message: 'deep' } } }, 'deep'],
+	[{ detail: 'plain' }, 'plain'],
+	[{ detail: { message: 'No', code: 5 } }, 'No'],
+	[{ detail: [{ loc: ['body'], msg: 'No' }, 7, null, {}] }, 'No; 7'],
+	[{ errors: Array.from({ length: 50 }, (_, at) => at) }, '0; 1; 2; 3; 4; 5; 6; 7; 8; 9'],
+	[{ errors: [[[[[[['too deep']]]]]]] }, undefined],
 ])('errorTextOf %j', (body, expected) => {
 	expect(errorTextOf(body)).toBe(expected);
 });

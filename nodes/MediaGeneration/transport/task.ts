@@ -18,18 +18,47 @@ export interface Task {
 
 const isGiven = (value: unknown) => value !== undefined;
 
-/** Finds the service's own words. Refusals can list fields: `errors: [{ field, message }]` (docs/service.md, "Errors"). */
+const MAX_REASONS = 10;
+const MAX_REASON_DEPTH = 4;
+/** Of a place in the request: `["body", "text"]`, as FastAPI has it, means its field "text". */
+const PARTS_OF_REQUESTS = ['body', 'query', 'path', 'header'];
+
+function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
+	const places = Array.isArray(loc) ? (loc as unknown[]).flatMap((each) => asText(each) ?? []) : [];
+	const own = PARTS_OF_REQUESTS.includes(places[0] ?? '') ? places.slice(1) : places;
+	return asText(own.join('.')) ?? [field, param, propertyPath].map(asText).find(isGiven);
+}
+
+/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by the name of a field. */
+function reasonsIn(said: unknown, field: string | undefined, depth = 0): string[] {
+	const text = asText(said);
+	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
+	if (typeof said !== 'object' || said === null || depth > MAX_REASON_DEPTH) return [];
+	const inside = (each: unknown, name = field) => reasonsIn(each, name, depth + 1);
+	if (Array.isArray(said))
+		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
+	const error = said as JsonObject;
+	const { message, msg, reason, detail, error: nested } = error;
+	const words = [message, msg, reason, detail, nested].find((each) => inside(each).length > 0);
+	if (words !== undefined) return inside(words, fieldOfError(error) ?? field);
+	const fields = Object.entries(error).slice(0, MAX_REASONS);
+	return fields.flatMap(([name, each]) => inside(each, name));
+}
+
+/** Finds the service's own words, and the fields that a refusal lists (docs/service.md, "Errors"). */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
-	const { error_message, error, message, detail, errors } = body;
-	const text = [error_message, error, message, detail, metadata.error_message]
-		.map((candidate) => asText(isObject(candidate) ? candidate.message : candidate))
-		.find((each) => each !== undefined);
-	const fields = (Array.isArray(errors) ? errors : []).flatMap((each: unknown) => {
-		const { field, message: reason } = isObject(each) ? each : { field: undefined, message: each };
-		return [asText(field), asText(reason)].filter(isGiven).join(': ') || [];
-	});
-	return [text, fields.join('; ')].filter((each = '') => each !== '').join(': ') || undefined;
+	const { error_message, error, message, detail, errors, violations } = body;
+	const own = isObject(error) ? [error.message, error.error] : [error];
+	const nested = isObject(error) ? [error.errors, error.violations] : [];
+	const whole = [error_message, ...own, message, detail, metadata.error_message]
+		.map((each) => asText(isObject(each) ? each.message : each))
+		.find(isGiven);
+	const lists = [message, detail, errors, violations, ...nested];
+	const listed = lists.filter((each) => typeof each === 'object');
+	const reasons = listed.flatMap((each) => reasonsIn(each, undefined)).slice(0, MAX_REASONS);
+	const others = reasons.filter((reason) => reason !== whole).join('; ');
+	return [whole, others].filter((each = '') => each !== '').join(': ') || undefined;
 }
 
 /** Tells whether an object says more about a task than a status, which answers of all kinds have. */
