@@ -117,7 +117,7 @@ function lateFailure(
 ): Failure {
 	const isPaused = client.account.pausedUntil('create') > now();
 	const why = refusal?.failure ?? own ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
-	if (refusal?.kind !== 'full') return why;
+	if (refusal?.kind !== 'full' || fullMs === 0) return why;
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 
