@@ -157,6 +157,7 @@ test.each<[string, Reply]>([
 	const result = await clock.run(create(true));
 	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	// In the service's own words, not only that it asked for a pause.
+	expect(result.kind !== 'created' && result.failure.message).not.toMatch(/was full/);
 	expect(result.kind !== 'created' && result.failure.httpStatus).toBe(
 		reply.answered && reply.status,
 	);
@@ -230,7 +231,7 @@ test.each<[string, Reply, string[]]>([
 ])(
 	'while the answer is under way, a stopped execution ends at once as unknown, and the ID is logged when it comes: %s',
 	async (_name, reply, lines) => {
-		const { clock, start, stop, logged, create } = setUp(async (_, { sleep }) => {
+		const { clock, start, client, stop, logged, create } = setUp(async (_, { sleep }) => {
 			await sleep(10_000);
 			return reply;
 		});
@@ -248,6 +249,7 @@ test.each<[string, Reply, string[]]>([
 		expect(logged).toEqual([]);
 		await clock.advance(10_000);
 		expect(logged).toEqual(lines);
+		expect(client.account.made.size).toBe(lines.length);
 	},
 );
 

@@ -117,6 +117,38 @@ test('a full account is waited for apart from the Timeout, one that limits reque
 	expect(await waits(LIMITED)).toEqual(['a 2000', 'a late 5000']);
 });
 
+test('who waits for a full account that turns out to limit requests has its Timeout from then on', async () => {
+	const { clock, asked, asks } = await closed();
+	const a = asks('a', Array<Reply>(4).fill(LIMITED));
+	const b = asks('b', [CREATED]);
+	await clock.run(Promise.all([a, b, asks('c', [CREATED], { waitMs: 5_000 })]));
+	expect(asked.slice(0, 4)).toEqual(['a 2000', 'a 6000', 'c late 7000', 'a 14000']);
+});
+
+test('a probe waits for the end of a pause that the service asked for otherwise', async () => {
+	const { clock, start, account, asked, asks } = await closed();
+	account.pause('create', start, 10_000);
+	await clock.run(asks('a', [CREATED]));
+	expect(asked).toEqual(['a 10000']);
+});
+
+test('an account that is full again begins with a short pause, and tasks that ended before leave no slot', async () => {
+	const { clock, account, asked, asks } = await closed();
+	account.created('t');
+	await clock.run(asks('a', [FULL, FULL, CREATED]));
+	account.taskEnded('t');
+	await clock.run(asks('b', [FULL, CREATED]));
+	expect(asked).toEqual(['a 2000', 'a 6000', 'a 14000', 'b 14000', 'b 16000']);
+});
+
+test('once nobody waits any more, the account is open', async () => {
+	const { clock, gate, asked, asks } = await closed();
+	await clock.run(asks('a', [FULL], { waitMs: 1_000, boundsFull: true }));
+	expect(gate.refusal).toBeUndefined();
+	await clock.run(Promise.all([asks('b', [CREATED]), asks('c', [CREATED])]));
+	expect(asked).toEqual(['a late 1000', 'b 1000', 'c 1000']);
+});
+
 test('who waits for its turn when the account turns out to be full waits apart from the Timeout, too', async () => {
 	const clock = new VirtualClock();
 	const start = clock.now();

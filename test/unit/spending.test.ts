@@ -90,6 +90,18 @@ describe('the falls of the balance', () => {
 		expect(await create(...ends)).toMatchObject({ sent });
 	});
 
+	test('are read once at the beginning of a run, and from its answers then', async () => {
+		const store = {};
+		const first = setting([100], { store });
+		await first.create(
+			created('a', { ec_remain_credits: 90 }),
+			created('b', { ec_remain_credits: 80 }),
+		);
+		expect(first.client.requests).toHaveLength(1);
+		// Somebody else has spent the rest since.
+		expect(await setting([75], { store }).create(created('c'))).toMatchObject({ sent: 0 });
+	});
+
 	test('end the creation of tasks, with words for it, and nothing is asked any more', async () => {
 		const { client, create } = setting([100, 75]);
 		expect(await create(created('a'), created('b'))).toEqual({

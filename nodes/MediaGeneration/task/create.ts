@@ -65,12 +65,11 @@ export async function createTask(
 	const place = gate.newPlace(limits, now());
 	/** Epoch ms of the first refusal of each kind: what came before says nothing of it. */
 	const firstRefusals = new Map<Patience, number>();
-	let refused: Failure | undefined;
 	let retries = 0;
 	for (;;) {
 		const turn = await gate.turn(place, deps, over);
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (turn === undefined) return { kind: 'failed', failure: lateFailure(deps, place, refused) };
+		if (turn === undefined) return { kind: 'failed', failure: lateFailure(deps, place) };
 		const sentAt = now();
 		const reply = await exchange(deps, request).catch((error: unknown) => {
 			gate.answered(turn, undefined, now());
@@ -105,18 +104,13 @@ export async function createTask(
 				if (line !== undefined) logOf(deps.context).warn(line);
 			}
 		}
-		refused = creation.failure;
 	}
 }
 
-/** Says why the time of a creation ran out before it was sent. @param own its last refusal */
-function lateFailure(
-	{ client, now }: CreateDeps,
-	{ refusal, fullMs }: Place,
-	own: Failure | undefined,
-): Failure {
+/** Says why the time of a creation ran out before it was sent. */
+function lateFailure({ client, now }: CreateDeps, { refusal, fullMs }: Place): Failure {
 	const isPaused = client.account.pausedUntil('create') > now();
-	const why = refusal?.failure ?? own ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
+	const why = refusal?.failure ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
 	if (refusal?.kind !== 'full' || fullMs === 0) return why;
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }

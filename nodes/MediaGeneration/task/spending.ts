@@ -102,7 +102,7 @@ export class Spending {
 
 	/** Counts a task that this run made or took up. */
 	note({ taskId, answer }: Created): void {
-		this.costs.set(taskId, this.costs.get(taskId) ?? costIn(answer));
+		this.costs.set(taskId, costIn(answer));
 	}
 
 	/** What the service says later replaces what it said first: a failed task may cost nothing in the end. */
