@@ -19,6 +19,7 @@ test.each<[Connection, object]>([
 	['unconnected', { code: 'EAI_AGAIN' }],
 	['unconnected', { code: 'EAI_OTHER', syscall: 'getaddrinfo' }],
 	['unconnected', { code: 'ECONNRESET', message: 'before secure TLS connection was established' }],
+	['unconnected', { message: 'Proxy connection ended before receiving CONNECT response' }],
 	['unconnected', { errors: [error('one', { syscall: 'connect' })] }],
 	['impossible', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
 	['impossible', { code: 'CERT_HAS_EXPIRED' }],

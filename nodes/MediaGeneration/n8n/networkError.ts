@@ -17,7 +17,9 @@ const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_FAIL', 'EAI_NONAME', 'ERR_INVALI
 /** Node.js verifies the certificate before it sends the first byte of a request. */
 const BAD_CERTIFICATE =
 	/^(CERT_|UNABLE_TO_(GET|VERIFY)_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/;
-const BEFORE_TLS = /before secure TLS connection was established/i;
+/** The proxy that n8n goes through (HTTPS_PROXY) can hang up on CONNECT, too (`https-proxy-agent` 7). */
+const BEFORE_TLS =
+	/before secure TLS connection was established|before receiving CONNECT response/i;
 
 /**
  * Says how far a request without an answer came, which matters for payment: only one that is `unanswered` can have reached the service.

@@ -18,8 +18,12 @@ import {
 	type RequestContext,
 } from './credentials';
 import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
+import { mentionsTask } from './task';
 
 export type { N8nContext };
+
+const PROXY_LOGIN =
+	'a proxy on the way asks for a login (HTTP 407): check the user and password in HTTPS_PROXY';
 
 export interface Answer extends Read {
 	answered: true;
@@ -141,6 +145,9 @@ export async function createClient(
 			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
 			return { ...reply, reason: cleaner.text(reply.reason + at) };
 		}
+		// Its proxy's refusal of CONNECT reaches n8n as if it were the service's answer; only this status proves that nothing was sent.
+		if (reply.status === 407 && !mentionsTask(reply.text))
+			return { answered: false, kind: 'impossible', reason: PROXY_LOGIN };
 		account.learn(purpose, reply);
 		return reply;
 	}
