@@ -89,7 +89,7 @@ export class MediaGeneration implements INodeType {
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const { runOperation } = await import('./run');
-		return [await runOperation(this)];
+		return [await runOperation(this, this.continueOnFail())];
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

@@ -253,7 +253,7 @@ export class N8n {
 				call === undefined ? (this.world.runIndex ?? 0) : (ofCall ?? this.toolRuns++);
 			const context = this.executeContext(execution, runIndex);
 			try {
-				execution.output = await process.modules.runOperation(context);
+				execution.output = await process.modules.runOperation(context, context.continueOnFail());
 			} catch (error) {
 				execution.error = error;
 			}

@@ -600,21 +600,25 @@ describe('the credential', () => {
 		expect(requests).toEqual([]);
 	});
 
-	test('one that is not there fails the run, whatever On Error says', async () => {
-		for (const node of [{}, goOn]) {
-			const { error, json } = await runNode({
-				parameters: sound,
-				credential: new Error('no credential is set'),
-				node,
-			});
-			expect(error?.message).toBe('The credential could not be read: no credential is set');
-			expect(error?.name).toBe('NodeOperationError');
-			expect(error?.description).toBe(
-				'Select a Media Generation API credential in this node. Nothing was sent.',
-			);
-			expect(json).toEqual([]);
-		}
-	});
+	test.each([
+		['a creation', sound],
+		['a read', { resource: 'credits', operation: 'get' }],
+	])(
+		'none is selected, and %s fails; with Continue On Fail its items do',
+		async (_name, fields) => {
+			const credential = new Error('no credential is set');
+			const given = { parameters: [fields, fields], credential };
+			const words = 'The credential could not be read: no credential is set';
+			const advice = 'Select a Media Generation API credential in this node. Nothing was sent.';
+			const { error } = await runNode(given);
+			expect([error?.name, error?.message]).toEqual(['NodeOperationError', words]);
+			expect(error?.description?.startsWith(advice)).toBe(true);
+			const goneOn = await runNode({ ...given, node: goOn });
+			const item = { error: words, outcome: 'invalid' };
+			expect([goneOn.error, goneOn.json]).toMatchObject([undefined, [item, item]]);
+			expect(goneOn.pairs).toEqual([0, 1]);
+		},
+	);
 });
 
 test('an operation that does not exist is refused in words', async () => {

@@ -10,7 +10,7 @@ import {
 	type ListRoute,
 } from '../actions/lists';
 import { SERVICE_DEFAULT, type ListName } from '../actions/operation';
-import { asFailure, valueOf, type Failure } from '../base/failures';
+import { asFailure, type Failure } from '../base/failures';
 import { parseJson } from '../base/json';
 import { openClient } from '../run/prepare';
 import type { ServiceClient } from '../transport/client';
@@ -117,7 +117,7 @@ export async function searchList(
 ): Promise<INodeListSearchResult> {
 	const from = (parseJson(paginationToken) ?? undefined) as Position | undefined;
 	try {
-		const client = valueOf(await openClient(context));
+		const client = await openClient(context);
 		const list = lists[name];
 		const words = filter.trim();
 		const found = await search({ client, what: list.what, words, from }, list);

@@ -8,7 +8,10 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { logOf } from '../n8n/clean';
 import { quote } from '../base/failures';
 import { asText } from '../base/json';
-import type { Item, ItemEnd } from './item';
+import type { Earlier } from '../task/ledger';
+import { askedFor, type Item, type ItemResult } from './item';
+import type { Planned } from './plan';
+import type { Run } from './run';
 
 /** Warns in the editor, in the 120 characters that n8n's guidelines allow a hint, and in the log. */
 function warn(context: IExecuteFunctions, hint: string, log: string): void {
@@ -16,18 +19,23 @@ function warn(context: IExecuteFunctions, hint: string, log: string): void {
 	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
 }
 
+/** What earlier tries have left of the tasks that an item creates. */
+function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kind']> {
+	return parts.flatMap((part) =>
+		part.kind === 'creates' ? [ledger.earlier(askedFor(client, part)).kind] : [],
+	);
+}
+
 /** The option sends creations again whose answers never came, unless they are found in the service's list. */
-function warnOfRepeats(context: IExecuteFunctions, items: readonly Item[]): void {
+function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	const unclear = items.filter(
-		({ parts, settings }) =>
-			settings.sendUnclearAgain &&
-			parts.some((part) => part.kind === 'creates' && part.earlier.kind === 'unclear'),
+		(item) => item.settings.sendUnclearAgain && earlierOf(run, item).includes('unclear'),
 	);
 	if (unclear.length === 0) return;
 	const indexes = unclear.map(({ index }) => index).join(', ');
 	const which = `item${unclear.length === 1 ? '' : 's'} ${indexes}`;
 	warn(
-		context,
+		run.context,
 		`${which.replace('i', 'I')} may be paid for twice: sent again, unless found, as no answer came the first time`,
 		`${which} may be paid for twice: no answer came the first time; sent again where the list does not show it`,
 	);
@@ -44,13 +52,14 @@ function usableTasksOf(json: IDataObject): string[] {
 }
 
 /** A creation makes a new task, as it was asked to, also where its input brings a paid one along. */
-function warnOfPaidInput(context: IExecuteFunctions, items: readonly Item[]): void {
+function warnOfPaidInput(run: Run, items: readonly Item[]): void {
+	const { context } = run;
 	const input = context.getInputData();
-	const paid = items.flatMap(({ index, parts }) => {
-		const isNew = parts.some(
-			(each) => each.kind === 'creates' && !['created', 'unread'].includes(each.earlier.kind),
-		);
-		return isNew ? usableTasksOf(input[index]?.json ?? {}) : [];
+	const paid = items.flatMap((item) => {
+		const usable = usableTasksOf(input[item.index]?.json ?? {});
+		if (usable.length === 0) return [];
+		const isNew = earlierOf(run, item).some((kind) => kind !== 'created' && kind !== 'unread');
+		return isNew ? usable : [];
 	});
 	if (paid.length === 0) return;
 	const which = [...new Set(paid)].join(', ');
@@ -73,14 +82,11 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 }
 
 /** Call this before anything is created. */
-export function hintAtItems(
-	context: IExecuteFunctions,
-	ready: ReadonlyArray<Item | ItemEnd>,
-): void {
+export function hintAtItems(run: Run, ready: Planned): void {
 	const items = ready.filter((each) => each.kind === 'item');
-	warnOfRepeats(context, items);
-	warnOfPaidInput(context, items);
-	showLongTexts(context, items);
+	warnOfRepeats(run, items);
+	warnOfPaidInput(run, items);
+	showLongTexts(run.context, items);
 }
 
 /** Names the sound that came in another format than the one that the item asked for. */
@@ -96,16 +102,16 @@ function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[
 	return other && `${other.mimeType} instead of the Output Format "${quote(asked, 40)}"`;
 }
 
-/** Call this after the run. @param ends of the items, in their order */
+/** Call this after the run. @param results of the items, in their order */
 export function hintAtFiles(
 	context: IExecuteFunctions,
-	ready: ReadonlyArray<Item | ItemEnd>,
-	ends: readonly ItemEnd[],
+	ready: Planned,
+	results: readonly ItemResult[],
 ): void {
 	const made = ready.flatMap((item, number) => {
-		const end = ends[number];
-		if (item.kind !== 'item' || end?.kind !== 'items') return [];
-		return [{ item, outputs: end.items.flatMap(shownOutputs) }];
+		const result = results[number];
+		if (item.kind !== 'item' || result?.kind !== 'items') return [];
+		return [{ item, outputs: result.items.flatMap(shownOutputs) }];
 	});
 	const named = made.filter(({ item }) => item.settings.files.fileName !== undefined);
 	showEqualNames(

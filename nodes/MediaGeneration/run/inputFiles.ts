@@ -8,7 +8,7 @@ import { readStored } from '../files/binary';
 import type { InputFile } from '../actions/fields';
 import type { FormFile } from '../transport/body';
 import { attemptLater, FailureError, invalid, messageOf } from '../base/failures';
-import { failedEnd } from './item';
+import { failedResult, type Item } from './item';
 import type { Planned } from './plan';
 
 const MAX_REQUEST_MB = 100;
@@ -51,19 +51,21 @@ export async function readInputFiles(
 ): Promise<Planned> {
 	const read: Array<Planned[number]> = [];
 	for (const each of planned) {
-		if (each.kind !== 'draft' || each.work.kind !== 'creates' || each.work.files.length === 0) {
+		if (each.kind !== 'item' || each.files.length === 0) {
 			read.push(each);
 			continue;
 		}
-		const { work } = each;
 		const files = await attemptLater(
-			async () => await readFiles(context, work.files).catch(unread),
+			async () => await readFiles(context, each.files).catch(unread),
 		);
-		read.push(
-			files.ok
-				? { ...each, work: { ...work, request: { ...work.request, files: files.value } } }
-				: failedEnd(each.index, files.failure),
-		);
+		read.push(files.ok ? withFiles(each, files.value) : failedResult(each.index, files.failure));
 	}
 	return read;
+}
+
+function withFiles(item: Item, files: readonly FormFile[]): Item {
+	const parts = item.parts.map((part) =>
+		part.kind === 'creates' ? { ...part, request: { ...part.request, files } } : part,
+	);
+	return { ...item, parts };
 }

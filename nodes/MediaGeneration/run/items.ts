@@ -1,80 +1,73 @@
-/** Runs all items at once. Whatever breaks on the way of an item is that item's end, with every ID that it has. */
+/** Runs all items at once. Whatever breaks on the way of an item is its result, with every ID that it has. */
 import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../suspend/notes';
 import { verdictNow } from '../transport/verdict';
-import { conclude, type Item, type ItemEnd, type RunDeps, type PartEnd } from './item';
-import { beginPart, followPart, Run, type Begun, type RunOptions } from './part';
+import { takeUpEarlier } from './creating';
+import { conclude, noteFailure } from './conclude';
+import type { Item, ItemResult, PartResult } from './item';
+import { runPart } from './part';
+import type { Planned } from './plan';
+import type { Run } from './run';
 
-/** Returns their ends in order, once nothing of them is under way any more; what has ended before stays as it is. Never rejects. */
-export async function runItems(
-	ready: ReadonlyArray<Item | ItemEnd>,
-	deps: RunDeps,
-	options: RunOptions,
-): Promise<ItemEnd[]> {
-	const run = new Run(deps, options);
-	const started = ready.map((item) => {
-		if (item.kind !== 'item') {
-			const end = Promise.resolve<ItemEnd>(item);
-			return { begun: undefined, end, waiting: { kind: 'no' } as const };
-		}
-		const begun = item.parts.map(async (part) => await beginPart(run, item, part));
-		return { begun: Promise.all(begun), end: endItem(run, item, begun), ...item.settings };
-	});
-	const ends = Promise.all(started.map(({ end }) => end));
-	const graces = started.flatMap(({ waiting }) =>
+/** Returns the results in order, once nothing of the items is under way any more. Never rejects. */
+export async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
+	const items = ready.filter((each) => each.kind === 'item');
+	run.bedtime.expects(items.flatMap(({ parts }) => parts));
+	takeUpEarlier(run, items);
+	const results = Promise.all(
+		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
+	);
+	const over = new AbortController();
+	void results.then(() => over.abort());
+	const graces = items.flatMap(({ settings: { waiting } }) =>
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
 	);
 	if (graces.length > 0) {
-		// The grace begins after the last creation; items that poll are waited for first.
-		await Promise.all(
-			started.map(
-				async ({ begun, end, waiting }) => await (waiting.kind === 'suspend' ? begun : end),
-			),
+		await run.bedtime.comes;
+		await run.sleep(
+			graces.reduce((one, other) => Math.max(one, other)),
+			over.signal,
 		);
-		const allOver = new AbortController();
-		void ends.then(() => allOver.abort());
-		const longest = graces.reduce((most, graceMs) => Math.max(most, graceMs));
-		await deps.sleep(longest, allOver.signal);
 	}
-	run.falling.abort();
-	return await lookBeforeSleep(deps, await ends);
+	run.fallAsleep();
+	return await pollBeforeSleep(run, await results);
 }
 
-async function endItem(run: Run, item: Item, parts: Array<Promise<Begun>>): Promise<ItemEnd> {
-	const ends = parts.map(async (begun) => await followPart(run, item, await begun));
-	const end = await conclude(run.deps, item, await Promise.all(ends));
-	if (end.kind === 'failed') run.failed(item, end.failure);
-	return end;
+async function runItem(run: Run, item: Item): Promise<ItemResult> {
+	const parts = await Promise.all(item.parts.map(async (part) => await runPart(run, item, part)));
+	const result = await conclude(run, item, parts);
+	if (result.kind === 'failed') noteFailure(run, item, result.failure);
+	return result;
 }
 
-const CONCURRENT_LAST_LOOKS = 10;
+const CONCURRENT_LAST_POLLS = 10;
 
-/** Looks once more at the tasks that are open, as a callback that came earlier will not come again. */
-async function lookBeforeSleep(deps: RunDeps, ends: readonly ItemEnd[]): Promise<ItemEnd[]> {
-	const limiter = new Limiter(CONCURRENT_LAST_LOOKS);
-	const looked = await Promise.all(
-		ends.map(async (end) => {
-			if (end.kind !== 'asleep') return end;
-			const parts = end.parts.map(async (part) =>
-				part.kind === 'open' ? await limiter.run(async () => await lookAgain(deps, part)) : part,
+/** Polls the tasks that are open once more, as a callback that came earlier will not come again. */
+async function pollBeforeSleep(run: Run, results: readonly ItemResult[]): Promise<ItemResult[]> {
+	const limiter = new Limiter(CONCURRENT_LAST_POLLS);
+	const polled = await Promise.all(
+		results.map(async (result) => {
+			if (result.kind !== 'asleep') return result;
+			const parts = result.parts.map(async (part) =>
+				part.kind === 'open' ? await limiter.run(async () => await pollAgain(run, part)) : part,
 			);
-			return { ...end, parts: await Promise.all(parts) };
+			return { ...result, parts: await Promise.all(parts) };
 		}),
 	);
-	const has = (end: ItemEnd, kind: PartEnd['kind']) =>
-		end.kind === 'asleep' && end.parts.some((part) => part.kind === kind);
-	// Downloads would lengthen the gap between the look and the sleep, so they come first only if nothing is left to wait for.
-	const areOver = !looked.some((end) => has(end, 'open'));
+	const has = (result: ItemResult, kind: PartResult['kind']) =>
+		result.kind === 'asleep' && result.parts.some((part) => part.kind === kind);
+	// Downloads would lengthen the gap between the poll and the sleep, so they come first only if nothing is left to wait for.
+	const areOver = !polled.some((result) => has(result, 'open'));
 	return await Promise.all(
-		looked.map(async (end) =>
-			end.kind === 'asleep' && (areOver || has(end, 'failed'))
-				? await conclude(deps, end.item, end.parts)
-				: end,
+		polled.map(async (result) =>
+			result.kind === 'asleep' && (areOver || has(result, 'failed'))
+				? await conclude(run, result.item, result.parts)
+				: result,
 		),
 	);
 }
 
-async function lookAgain({ client, stop }: RunDeps, part: OpenTask): Promise<PartEnd> {
+async function pollAgain({ client, stop }: Run, part: OpenTask): Promise<PartResult> {
 	const { watch } = part;
 	const verdict = await verdictNow(client, { ...watch, signal: stop });
 	if (verdict?.kind === 'done') return { ...verdict, watch, delivered: undefined };

@@ -10,7 +10,7 @@ import { readPause } from '../actions/longText';
 import { readMaxFileBytes } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
 import { attempt, attemptLater, invalid, type Failure, ordinal } from '../base/failures';
-import { failedItem } from './output';
+import { failedItem, type Executing } from './output';
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
 	return fields.optionalText(name, label)?.trim();
@@ -73,11 +73,12 @@ const pairedItems = (items: readonly ItemFields[]) =>
 	items.map(({ itemIndex: item }) => ({ item }));
 
 export async function joinItems(
-	context: IExecuteFunctions,
+	executing: Executing,
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData[]> {
+	const { context } = executing;
 	const failed = (failure: Failure, group: readonly ItemFields[]): INodeExecutionData => {
-		const item = failedItem(context, failure, group[0]?.itemIndex ?? 0);
+		const item = failedItem(executing, failure, group[0]?.itemIndex ?? 0);
 		return Object.assign(item, { pairedItem: pairedItems(group) });
 	};
 	const grouped = attempt(() => groupsOf(items));

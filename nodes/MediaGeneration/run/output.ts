@@ -1,4 +1,4 @@
-/** Makes the one output of a run from the ends of its items, and says what tasks it leaves. */
+/** Makes the one output of a run from the results of its items, and says what tasks it leaves. */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
@@ -7,10 +7,9 @@ import { carryInput } from '../files/item';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/failures';
-import type { FailedEnd, ItemEnd } from './item';
+import type { FailedResult, ItemResult } from './item';
+import type { Planned } from './plan';
 import type { Spending } from '../task/spending';
-
-type MaybeEnded = ItemEnd | { kind: 'draft' | 'item' };
 
 /** Returns the JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
@@ -18,35 +17,43 @@ export function includedInput(fields: ItemFields | undefined): IDataObject | und
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
 }
 
-function itemsOf(node: INode, end: ItemEnd): INodeExecutionData[] {
-	if (end.kind === 'items') return end.items;
-	if (end.kind !== 'failed') return [];
-	if (end.delivered === undefined) return [failureItem(node, end)];
-	const { items, outputs } = end.delivered;
+function itemsOf(node: INode, result: ItemResult): INodeExecutionData[] {
+	if (result.kind === 'items') return result.items;
+	if (result.kind !== 'failed') return [];
+	if (result.delivered === undefined) return [failureItem(node, result)];
+	const { items, outputs } = result.delivered;
 	const binary = items[0]?.binary;
 	// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 	return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
-		? [failureItem(node, end, { outputs, binary })]
-		: [...items.filter((item) => item.binary), failureItem(node, end, { outputs })];
+		? [failureItem(node, result, { outputs, binary })]
+		: [...items.filter((item) => item.binary), failureItem(node, result, { outputs })];
+}
+
+/** How this node runs: `failuresGoOn` means as items, by "On Error". */
+export interface Executing {
+	context: IExecuteFunctions;
+	failuresGoOn: boolean;
 }
 
 /** Throws where failures do not go on as items. */
 export function failedItem(
-	context: IExecuteFunctions,
+	{ context, failuresGoOn }: Executing,
 	failure: Failure,
 	index: number,
 ): INodeExecutionData {
-	if (!context.continueOnFail()) throw nodeError(context.getNode(), { failure, index });
+	if (!failuresGoOn) throw nodeError(context.getNode(), { failure, index });
 	return failureItem(context.getNode(), { failure, index });
 }
 
-const failuresIn = (ends: readonly MaybeEnded[]) => ends.filter((end) => end.kind === 'failed');
-const taskIdsOf = (end: MaybeEnded) => ('taskIds' in end ? end.taskIds : []);
+const failuresIn = (results: Planned) => results.filter((result) => result.kind === 'failed');
+const taskIdsOf = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
 
-function othersOf(first: FailedEnd, ends: readonly MaybeEnded[]): string {
-	const others = ends.filter((end) => end !== first);
+function othersOf(first: FailedResult, results: Planned): string {
+	const others = results.filter((result) => result !== first);
 	const failed = failuresIn(others).length;
-	const made = others.filter((end) => end.kind !== 'failed' && taskIdsOf(end).length > 0).length;
+	const made = others.filter(
+		(result) => result.kind !== 'failed' && taskIdsOf(result).length > 0,
+	).length;
 	const none = others.length - failed - made;
 	const many = (count: number, one: string, more: string) =>
 		count === 0 ? '' : ` ${count} other ${count === 1 ? `item ${one}` : `items ${more}`}.`;
@@ -58,24 +65,30 @@ function othersOf(first: FailedEnd, ends: readonly MaybeEnded[]): string {
 }
 
 export class Report {
+	readonly context: IExecuteFunctions;
+	readonly failuresGoOn: boolean;
+
 	constructor(
-		readonly context: IExecuteFunctions,
+		{ context, failuresGoOn }: Executing,
 		readonly ledger: Ledger,
 		readonly items: readonly ItemFields[],
-	) {}
+	) {
+		this.context = context;
+		this.failuresGoOn = failuresGoOn;
+	}
 
-	itemsOf(end: ItemEnd): INodeExecutionData[] {
-		const input = includedInput(this.items[end.index]);
-		return itemsOf(this.context.getNode(), end).map((item) => carryInput(item, input));
+	itemsOf(result: ItemResult): INodeExecutionData[] {
+		const input = includedInput(this.items[result.index]);
+		return itemsOf(this.context.getNode(), result).map((item) => carryInput(item, input));
 	}
 
 	/** Lists paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
-	left(ends: readonly MaybeEnded[]): LeftOver {
-		const failed = failuresIn(ends);
+	left(results: Planned): LeftOver {
+		const failed = failuresIn(results);
 		const before = this.ledger.left;
 		const known = new Set([
 			...before.made.map(({ taskId }) => taskId),
-			...ends.flatMap((end) => taskIdsOf(end)),
+			...results.flatMap((result) => taskIdsOf(result)),
 		]);
 		const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 		const unclear = [
@@ -96,16 +109,13 @@ export class Report {
 	}
 
 	/** Throws for the first failed item, naming what is paid for and can be fetched, and what may be; not where failures go on as items. */
-	throwFirstFailure(ends: readonly MaybeEnded[]): void {
-		const [first] = failuresIn(ends);
-		if (first !== undefined && !this.context.continueOnFail()) throw this.errorOf(first, ends);
-	}
-
-	errorOf(first: FailedEnd, ends: readonly MaybeEnded[]): Error {
-		const left = this.left(ends);
+	throwFirstFailure(results: Planned): void {
+		const [first] = failuresIn(results);
+		if (first === undefined || this.failuresGoOn) return;
+		const left = this.left(results);
 		this.log('the run failed', left);
-		const others = othersOf(first, ends);
-		return nodeError(this.context.getNode(), first, { ...left, others });
+		const others = othersOf(first, results);
+		throw nodeError(this.context.getNode(), first, { ...left, others });
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
@@ -115,18 +125,18 @@ export class Report {
 	}
 
 	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
-	logUnclear(why: string, ends: readonly MaybeEnded[]): void {
-		this.log(why, { ...this.left(ends), taskIds: [] });
+	logUnclear(why: string, results: Planned): void {
+		this.log(why, { ...this.left(results), taskIds: [] });
 	}
 
-	note(ends: readonly ItemEnd[], { spent: { tasks, unnamed, credits } }: Spending): void {
-		const worst = ends.flatMap((end): RunOutcome[] => {
-			if (end.kind === 'failed') return [end.failure.outcome];
-			if (end.kind === 'asleep') return ['asleep'];
-			return end.kind === 'items' ? outcomesIn(end.items) : [];
+	note(results: readonly ItemResult[], { spent: { tasks, unnamed, credits } }: Spending): void {
+		const worst = results.flatMap((result): RunOutcome[] => {
+			if (result.kind === 'failed') return [result.failure.outcome];
+			if (result.kind === 'asleep') return ['asleep'];
+			return result.kind === 'items' ? outcomesIn(result.items) : [];
 		});
 		noteExecution(this.context, `${this.context.getNode().name}:${this.ledger.run.runIndex}`, {
-			taskIds: ends.flatMap(({ taskIds }) => taskIds),
+			taskIds: results.flatMap(({ taskIds }) => taskIds),
 			credits: tasks > unnamed ? credits : undefined,
 			outcome: worstOf(worst),
 		});
@@ -138,35 +148,40 @@ export class Report {
 	}
 
 	/** An item that this try has refused still has what earlier ones have paid for. */
-	withEarlierTasks(end: ItemEnd): ItemEnd {
-		if (end.kind !== 'failed' || end.taskIds.length > 0 || end.failure.outcome !== 'invalid')
-			return end;
+	withEarlierTasks(result: ItemResult): ItemResult {
+		if (
+			result.kind !== 'failed' ||
+			result.taskIds.length > 0 ||
+			result.failure.outcome !== 'invalid'
+		)
+			return result;
 		const { made, unclear } = this.ledger.left;
-		const taskIds = made.flatMap(({ item, taskId }) => (item === end.index ? [taskId] : []));
-		const doubt = unclear.find(({ item }) => item === end.index)?.failure;
+		const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
+		const doubt = unclear.find(({ item }) => item === result.index)?.failure;
 		const all = [...new Set([...taskIds, doubt?.taskId ?? []].flat())];
-		if (all.length === 0) return doubt === undefined ? end : { ...end, failure: doubt };
+		if (all.length === 0) return doubt === undefined ? result : { ...result, failure: doubt };
 		const refused: Failure = {
 			outcome: 'unreachable',
-			message: `${end.failure.message}; tasks of this item exist: ${all.join(', ')}`,
+			message: `${result.failure.message}; tasks of this item exist: ${all.join(', ')}`,
 			description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
 		};
 		// They can be some parts of a text only, so no single one stands for the item.
 		const whole = { taskIds: all, part: undefined, longText: undefined };
-		return { ...end, taskIds, failure: { ...(doubt ?? refused), taskId: undefined, whole } };
+		return { ...result, taskIds, failure: { ...(doubt ?? refused), taskId: undefined, whole } };
 	}
 
-	output(given: readonly ItemEnd[], spending?: Spending): INodeExecutionData[] {
+	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(given);
-		const ends = given.map((end) => this.withEarlierTasks(end));
-		const failed = failuresIn(ends).length;
+		const results = given.map((result) => this.withEarlierTasks(result));
+		const failed = failuresIn(results).length;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'
 				? 'failed and went to the error branch'
 				: 'failed, see the field "outcome"';
-		if (failed > 0) showHint(this.context, 'warning', `${failed} of ${ends.length} items ${where}`);
+		if (failed > 0)
+			showHint(this.context, 'warning', `${failed} of ${results.length} items ${where}`);
 		this.showCosts(spending);
-		this.logUnclear('the run ended', ends);
-		return ends.flatMap((end) => this.itemsOf(end));
+		this.logUnclear('the run ended', results);
+		return results.flatMap((result) => this.itemsOf(result));
 	}
 }

@@ -1,148 +1,104 @@
-/** Follows one task that an item needs to its end. */
-import { endpointOf } from '../task/ledger';
-import { deliverPart } from '../files/assembly';
+/** One task of an item, in a straight line: created or taken up, waited for, its files fetched. */
 import { waitingRules } from '../actions/waiting';
-import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
-import { Limiter } from '../base/limiter';
-import { addressesIn } from '../transport/verdict';
+import { deliverPart } from '../files/assembly';
+import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
-import { goesOnAfter } from './item';
-import type { Item, RunDeps, Part, PartEnd } from './item';
-import { countEarlier, asFailed, taskOf, type KnownTask } from './taskOf';
+import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
+import { addressesIn, type Done, type Failed } from '../transport/verdict';
+import { createdFor } from './creating';
+import { noteFailure } from './conclude';
+import { failed, type Item, type Made, type Part, type PartResult } from './item';
+import type { Run } from './run';
 
-export interface RunOptions {
-	maxActiveTasks: number;
-	/** Whether the first failure ends the run: nothing more is created, nothing more is waited for. */
-	haltOnFailure: boolean;
+/** Never rejects. A task that this node creates holds a slot until it has ended. */
+export async function runPart(run: Run, item: Item, part: Part): Promise<PartResult> {
+	const follow = async () => noted(run, item, await followTask(run, item, part));
+	const ended = part.kind === 'creates' ? await run.slots.run(follow) : await follow();
+	run.bedtime.passed(part);
+	return ended.kind === 'done' ? await fetchFiles(run, item, { part, ended }) : ended;
 }
 
-const CONCURRENT_POLLS = 10;
-
-export class Run {
-	readonly deps: RunDeps & { over: AbortSignal };
-	readonly slots: Limiter;
-	readonly polls = new Limiter(CONCURRENT_POLLS);
-	/** Ends the waiting for tasks that the execution can sleep through. */
-	readonly falling = new AbortController();
-	readonly overOrAsleep: AbortSignal;
-	private readonly halt = new AbortController();
-
-	constructor(
-		deps: RunDeps,
-		private readonly options: RunOptions,
-	) {
-		const { stop } = deps;
-		const over = stop === undefined ? this.halt.signal : AbortSignal.any([stop, this.halt.signal]);
-		this.overOrAsleep = AbortSignal.any([over, this.falling.signal]);
-		this.deps = { ...deps, over };
-		this.slots = new Limiter(options.maxActiveTasks);
-	}
-
-	get isHalted(): boolean {
-		return this.halt.signal.aborted;
-	}
-
-	/** Halts where a failure ends the run: before a slot goes to the next creation, which would be paid for nothing. */
-	failed(item: Item, failure: Failure): void {
-		if (this.options.haltOnFailure && !goesOnAfter(item, failure)) this.halt.abort();
-	}
-}
-
-/** The task of a part exists, or is known not to come. */
-export interface Begun {
-	part: Part;
-	task: KnownTask | PartEnd;
-	/** Gives its slot back, once. */
-	giveBack: () => void;
-}
-
-/** Takes a slot, which is held until the task is over, and gets the task. Never rejects. */
-export async function beginPart(run: Run, item: Item, part: Part): Promise<Begun> {
-	const { deps } = run;
-	if (part.kind === 'awaits') {
-		const createdAt = deps.now();
-		const task: KnownTask = { ...part, kind: 'task', createdAt, old: true, created: undefined };
-		return { part, task, giveBack: () => undefined };
-	}
-	const { earlier } = part;
-	const made = earlier.kind === 'created' ? earlier.created : undefined;
-	if (made !== undefined) countEarlier(deps, made);
-	const giveBack = await run.slots.take();
-	if (run.isHalted) return { part, task: { kind: 'halted', taskId: made?.taskId }, giveBack };
-	// What the ledger says of a creation that was sent prevents a resend.
-	const task = await taskOf(deps, item, part).catch((error: unknown) =>
-		asFailed(broken(error, 'sent', made?.taskId)),
-	);
-	return { part, task, giveBack };
-}
-
-/** Waits for the task and fetches its files. Never rejects. */
-export async function followPart(run: Run, item: Item, begun: Begun): Promise<PartEnd> {
-	const end = await waitFor(run, item, begun);
-	if (end.kind !== 'done') return end;
-	const input = { ...item, number: begun.part.slot.part };
-	// Assembling the item reports what breaks here: a task that is done stays done.
-	const delivered = await deliverPart(run.deps.delivery, end, input).catch(() => undefined);
-	if (delivered?.failure !== undefined) run.failed(item, delivered.failure);
-	return { ...end, delivered };
-}
-
-async function waitFor(run: Run, item: Item, { part, task, giveBack }: Begun): Promise<PartEnd> {
+async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
+	const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
+	// A try that takes a task up waits for the whole Timeout again.
+	const since = run.now();
+	const made = await madeFor(run, item, part);
+	if (sleeps) run.bedtime.passed(part);
+	if (made.kind !== 'created' || !follows) return made;
+	const { taskId } = made;
+	const signal = sleeps ? run.overOrAsleep : run.over;
 	try {
-		const end = task.kind === 'task' ? await partEndOf(run, item, { part, task }) : task;
-		if (end.kind !== 'failed') return end;
-		const { outcome, taskId } = end.failure;
-		// What was cancelled because another item failed is not a failure of its own.
-		if (outcome === 'cancelled' && run.deps.stop?.aborted !== true)
-			return { kind: 'halted', taskId };
-		run.failed(item, end.failure);
-		return end;
-	} finally {
-		giveBack();
+		const deadline = Math.max(made.createdAt, since) + item.settings.timeoutMs;
+		return await waitFor(run, part, { made, deadline, signal });
+	} catch (error) {
+		return failed(broken(error, 'sent', taskId));
 	}
 }
 
-async function partEndOf(
+async function madeFor(run: Run, item: Item, part: Part): Promise<Made | Failed> {
+	if (part.kind === 'creates') return await createdFor(run, item, part);
+	const { taskId } = part;
+	return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
+}
+
+async function waitFor(
+	run: Run,
+	part: Part,
+	{ made, deadline, signal }: { made: Made; deadline: number; signal: AbortSignal },
+): Promise<PartResult> {
+	const { client, polls, spending, now, sleep } = run;
+	const { taskId, createdAt, receiveUrl } = made;
+	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
+	const waited = await waitForTask(watch, { client, polls, signal, now, sleep });
+	spending.seen(taskId, waited.task);
+	switch (waited.kind) {
+		case 'done':
+			client.account.taskEnded(taskId);
+			return { ...waited, watch, delivered: undefined };
+		case 'released':
+			if (run.over.aborted) return failed(cancelled(taskId, waited.task?.status));
+			return { kind: 'open', watch, task: waited.task, receiveUrl };
+		case 'failed':
+			if (waited.failure.outcome !== 'failed') return waited;
+			client.account.taskEnded(taskId);
+			return part.kind === 'creates' ? waited : withEarlierAdvice(waited);
+	}
+}
+
+const withEarlierAdvice = ({ failure, ...failed }: Failed): Failed => ({
+	...failed,
+	failure: { ...failure, description: FAILED_EARLIER },
+});
+
+/** What the request of a task tells of it. */
+function shownBy(part: Part): Pick<Watch, 'kind' | 'echoes' | 'named'> {
+	if (part.kind === 'awaits') return { kind: 'task', echoes: [], named: true };
+	const { kind, body, qs } = part.request;
+	// A sleeping execution is saved without tokens, and this address ends with one.
+	const receiveUrl = asText(body.receive_url);
+	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
+	return { kind, echoes: addressesIn([sent, qs]), named: false };
+}
+
+/** Halts the run where the failure of a task ends it. What was cancelled because another item failed is no failure of its own. */
+function noted(run: Run, item: Item, result: PartResult): PartResult {
+	if (result.kind !== 'failed') return result;
+	const { failure } = result;
+	if (failure.outcome === 'cancelled' && !run.isStopped)
+		return { kind: 'halted', taskId: failure.taskId };
+	noteFailure(run, item, failure);
+	return result;
+}
+
+async function fetchFiles(
 	run: Run,
 	item: Item,
-	{ part, task }: { part: Part; task: KnownTask },
-): Promise<PartEnd> {
-	const { client, spending, now, sleep, over } = run.deps;
-	const { created, taskId, createdAt, old } = task;
-	const { waiting, timeoutMs } = item.settings;
-	const { follows, sleeps } = waitingRules[waiting.kind];
-	if (!follows && created !== undefined) return { kind: 'created', ...created };
-	const request = part.kind === 'creates' ? part.request : undefined;
-	// A sleeping execution is saved without tokens, and this address ends with one.
-	const receiveUrl = asText(request?.body.receive_url);
-	const sent = { ...request?.body, receive_url: receiveUrl && endpointOf(receiveUrl) };
-	const watch: Watch = {
-		taskId,
-		kind: request?.kind ?? 'task',
-		createdAt,
-		// A try that resumes a task waits for the whole Timeout again.
-		deadline: (old ? now() : createdAt) + timeoutMs,
-		echoes: addressesIn([sent, request?.qs]),
-		named: part.kind === 'awaits',
-	};
-	const signal = sleeps ? run.overOrAsleep : over;
-	try {
-		const waited = await waitForTask(watch, { client, polls: run.polls, signal, now, sleep });
-		spending.seen(taskId, waited.task);
-		if (waited.kind === 'released' && over.aborted)
-			return asFailed(cancelled(taskId, waited.task?.status));
-		if (waited.kind === 'released')
-			return { kind: 'open', watch, task: waited.task, receiveUrl: created?.receiveUrl };
-		// A task that is over frees its slot at the service for another one, of this run or of any other in this process.
-		if (waited.kind === 'done' || waited.failure.outcome === 'failed')
-			client.account.taskEnded(taskId);
-		if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
-		const isEarlier = part.kind === 'awaits' && waited.failure.outcome === 'failed';
-		const advice = isEarlier ? { description: FAILED_EARLIER } : {};
-		return { ...waited, failure: { ...waited.failure, ...advice } };
-	} catch (error) {
-		return asFailed(broken(error, 'sent', taskId));
-	}
+	{ part, ended }: { part: Part; ended: Done & { watch: Watch } },
+): Promise<PartResult> {
+	// Assembling the item reports what breaks here: a task that is done stays done.
+	const input = { ...item, number: part.slot.part };
+	const delivered = await deliverPart(run.delivery, ended, input).catch(() => undefined);
+	if (delivered?.failure !== undefined) noteFailure(run, item, delivered.failure);
+	return { ...ended, delivered };
 }

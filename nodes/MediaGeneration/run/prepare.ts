@@ -1,13 +1,6 @@
-/** Makes items that are ready to run from the credential and the drafts, and refuses what can be refused before anything is created. */
-import type { IExecuteFunctions } from 'n8n-workflow';
-import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
-import { requestHash, type Ledger } from '../task/ledger';
-import { requestsFor } from '../actions/longText';
-import type { CreationRequest } from '../actions/operation';
+/** Refuses what can be refused before anything is created, and says whom the service is to call when a task ends. */
 import type { ItemSettings } from '../actions/waiting';
-import { createClient, type ServiceClient } from '../transport/client';
-import { type Work } from '../base/clock';
-import { inPieces } from '../n8n/clock';
+import type { Work } from '../base/clock';
 import {
 	attempt,
 	attemptLater,
@@ -16,155 +9,136 @@ import {
 	messageOf,
 	valueOf,
 	type Attempt,
+	type Failure,
 } from '../base/failures';
-import { readBalance } from '../transport/reading';
+import { inPieces } from '../n8n/clock';
 import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
 import { isCalledBack } from '../suspend/notes';
-import { failedEnd, type Item, type ItemEnd, type Part } from './item';
-import type { Draft, Planned } from './plan';
+import { createClient, type ServiceClient } from '../transport/client';
+import { otherAccounts } from '../transport/credentials';
+import { readBalance } from '../transport/reading';
+import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
+import { askedFor, failedResult, type Item, type Part } from './item';
+import type { Planned } from './plan';
+import type { Run } from './run';
 
-/** Throws a FailureError where the credential can't be read at all: none is selected, or it was deleted. */
+/** Throws a FailureError. */
 export async function openClient(
 	context: Parameters<typeof createClient>[0],
-): Promise<Attempt<ServiceClient>> {
-	try {
-		return { ok: true, value: await createClient(context) };
-	} catch (error) {
-		if (error instanceof FailureError) return { ok: false, failure: error.failure };
-		throw invalid(
-			`The credential could not be read: ${messageOf(error)}`,
-			'Select a Media Generation API credential in this node. Nothing was sent.',
-		);
-	}
+): Promise<ServiceClient> {
+	return await createClient(context).catch((error: unknown) => {
+		throw error instanceof FailureError ? error : unreadCredential(error);
+	});
+}
+
+function unreadCredential(error: unknown): FailureError {
+	return invalid(
+		`The credential could not be read: ${messageOf(error)}`,
+		'Select a Media Generation API credential in this node. Nothing was sent.',
+	);
 }
 
 interface Prepared {
-	ready: Array<Item | ItemEnd>;
-	/** Says how the execution can be woken, or why it can't be; undefined where nothing suspends. */
+	ready: Planned;
+	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
 	waking: Attempt<Waking> | undefined;
 }
 
-interface Preparing {
-	client: ServiceClient;
-	ledger: Ledger;
-	stop: AbortSignal | undefined;
-}
-
-export async function prepareItems(
-	context: IExecuteFunctions,
-	planned: Planned,
-	preparing: Preparing,
-): Promise<Prepared> {
-	const { client, stop: signal } = preparing;
-	const drafts = planned.filter((each) => each.kind === 'draft');
-	const waitings = drafts.map(({ settings }) => settings.waiting);
-	const suspending = drafts.filter(({ settings }) => settings.waiting.kind === 'suspend');
-	const { baseUrl } = client.credentials;
-	const waking =
-		suspending.length === 0
-			? undefined
-			: await attemptLater(async () => await checkSuspension(context, baseUrl));
-	if (waking?.ok === true)
-		warnOfWorkflowTimeout(
-			context,
-			suspending.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0),
-		);
-	const urls = waitings.map((waiting) => (waiting.kind === 'no' ? waiting.callbackUrl : undefined));
+export async function prepareItems(run: Run, planned: Planned): Promise<Prepared> {
+	const { context, client, ledger, stop: signal } = run;
+	const items = planned.filter((each) => each.kind === 'item');
+	const waking = await wakingOf(run, items.filter(sleeps));
+	const urls = items.map(({ settings: { waiting } }) =>
+		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
+	);
 	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
 	await warnOfCallbackUrls(context, urls, { here, ...client.credentials });
-	const needed = drafts.some(({ settings }) => settings.minimumCredits !== undefined);
+	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;
-	const repeats = context.getNode().retryOnFail === true;
-	const ready = await inPieces(readyOf(planned, { ...preparing, waking, balance, repeats, here }));
-	return { ready, waking };
+	const others = await otherAccounts(context, client.credentials);
+	const called = calledBack(items.filter(sleeps));
+	const checked = { client, ledger, others, waking, balance, here, called };
+	return { ready: await inPieces(checkedItems(planned, checked)), waking };
 }
 
-interface Checked extends Preparing, Omit<Prepared, 'ready'> {
+const sleeps = ({ settings }: Item) => settings.waiting.kind === 'suspend';
+
+async function wakingOf(
+	{ context, client }: Run,
+	sleeping: readonly Item[],
+): Promise<Prepared['waking']> {
+	if (sleeping.length === 0) return undefined;
+	const waking = await attemptLater(
+		async () => await checkSuspension(context, client.credentials.baseUrl),
+	);
+	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
+	if (waking.ok) warnOfWorkflowTimeout(context, longest);
+	return waking;
+}
+
+/** The tasks whose callbacks wake the execution. */
+function calledBack(sleeping: readonly Item[]): ReadonlySet<Part> {
+	const parts = sleeping.flatMap((item) => item.parts).filter(({ kind }) => kind === 'creates');
+	return new Set(parts.filter((_, index) => isCalledBack(index, parts.length)));
+}
+
+interface Checked extends Pick<Run, 'client' | 'ledger'>, Pick<Prepared, 'waking'> {
 	/** Read where Minimum Credits asks for it. */
 	balance: Attempt<number> | undefined;
-	/** Whether n8n may run the node again on the same items. */
-	repeats: boolean;
 	/** Origin of this n8n. */
 	here: string | undefined;
+	called: ReadonlySet<Part>;
+	/** By item. */
+	others: ReadonlyMap<number, Failure>;
 }
 
-/** Number of the item's first task among all that the execution sleeps on. */
-interface Among {
-	first: number;
-	of: number;
-}
-
-/** Makes the items of all drafts, or says why they may not run. */
-function* readyOf(planned: Planned, checked: Checked): Work<Array<Item | ItemEnd>> {
-	const ready: Array<Item | ItemEnd> = [];
-	const of = planned.reduce((sum, each) => sum + sleepingTasksOf(each), 0);
-	let first = 0;
+function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
+	const ready: Array<Planned[number]> = [];
 	for (const each of planned) {
-		const among = { first, of };
-		const made = attempt(() =>
-			each.kind === 'draft' ? itemOf(each, { ...checked, among }) : each,
-		);
-		ready.push(made.ok ? made.value : failedEnd(each.index, made.failure));
-		first += sleepingTasksOf(each);
+		const made = attempt(() => (each.kind === 'item' ? checkedItem(each, checked) : each));
+		ready.push(made.ok ? made.value : failedResult(each.index, made.failure));
 		yield;
 	}
 	return ready;
 }
 
-/** The tasks that an item creates and sleeps on. */
-function sleepingTasksOf(each: Planned[number]): number {
-	if (each.kind !== 'draft' || each.settings.waiting.kind !== 'suspend') return 0;
-	return each.work.kind === 'creates' ? Math.max(1, each.work.texts.length) : 0;
-}
-
-/** Includes what earlier tries have left. Throws an `invalid` failure where the item may not run. */
-function itemOf(
-	{ index, settings, work }: Draft,
-	{ client, ledger, balance, repeats, here, among, ...checked }: Checked & { among: Among },
-): Item {
-	const { longText, waiting, minimumCredits } = settings;
-	const wakes = waiting.kind === 'suspend' ? checked.waking : undefined;
+/** Throws an `invalid` failure where the item may not run. */
+function checkedItem(item: Item, checked: Checked): Item {
+	const other = checked.others.get(item.index);
+	if (other !== undefined) throw new FailureError(other);
+	const wakes = sleeps(item) ? checked.waking : undefined;
 	const waking = wakes && valueOf(wakes);
-	const item = { kind: 'item', index, settings } as const;
-	if (work.kind === 'awaits') {
-		const parts = work.taskIds.map((taskId, part): Part => {
-			return { kind: 'awaits', slot: { item: index, part }, taskId };
-		});
-		return { ...item, parts, assembly: work.assembly };
-	}
-	const isLong = longText.kind !== 'off';
-	const texts = isLong && repeats ? ledger.firstTexts(index, work.texts) : work.texts;
-	const requests = isLong ? requestsFor(work.request, texts) : [work.request];
-	const parts = requests.map((each, part) => {
-		const isCalled = isCalledBack(among.first + part, among.of);
-		const called = { client, here, waking: isCalled ? waking : undefined };
-		const request = withCallback(each, settings, called);
-		const hash = requestHash(client.credentials.baseUrl, request);
-		const asked = { slot: { item: index, part }, request, hash };
-		return { kind: 'creates' as const, ...asked, earlier: ledger.earlier(asked) };
+	const { minimumCredits } = item.settings;
+	if (minimumCredits !== undefined && !isPaidFor(item, checked))
+		checkCredits(minimumCredits, checked.balance);
+	const parts = item.parts.map((part): Part => {
+		if (part.kind === 'awaits') return part;
+		const { request } = part;
+		const wakesUp = waking?.callable === true && checked.called.has(part);
+		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(item.settings, checked);
+		if (receive_url === undefined) return part;
+		return { ...part, request: { ...request, body: { ...request.body, receive_url } } };
 	});
-	// What may have been created is not sent again, so nothing is left to be paid for it.
-	const isPaidFor = parts.every(
-		({ earlier: { kind } }) =>
-			kind === 'created' || kind === 'unread' || (kind === 'unclear' && !settings.sendUnclearAgain),
-	);
-	if (!isPaidFor && minimumCredits !== undefined) checkCredits(minimumCredits, balance);
-	return { ...item, parts, assembly: { longText, texts } };
+	return { ...item, parts };
 }
 
-/** Adds the URL that the service is to call. Resume URLs carry n8n's own token. */
-function withCallback(
-	request: CreationRequest,
+/** What may have been created is not sent again, so nothing is left to be paid for it. */
+function isPaidFor({ parts, settings }: Item, { client, ledger }: Checked): boolean {
+	return parts.every((part) => {
+		if (part.kind === 'awaits') return true;
+		const { kind } = ledger.earlier(askedFor(client, part));
+		return (
+			kind === 'created' || kind === 'unread' || (kind === 'unclear' && !settings.sendUnclearAgain)
+		);
+	});
+}
+
+function ownReceiveUrl(
 	{ waiting, callbackReference: reference }: ItemSettings,
-	{ client, waking, here }: Pick<Checked, 'client' | 'here'> & { waking: Waking | undefined },
-): CreationRequest {
+	{ client, here }: Checked,
+): string | undefined {
 	const url = waiting.kind === 'no' ? waiting.callbackUrl : undefined;
-	const made = { reference, here, now: Date.now() };
-	const own = url && prepareReceiveUrl(url, client.credentials, made);
-	const receive_url = waking?.callable ? waking.resumeUrl : own;
-	return receive_url === undefined
-		? request
-		: { ...request, body: { ...request.body, receive_url } };
+	return url && prepareReceiveUrl(url, client.credentials, { reference, here, now: Date.now() });
 }
 
 function checkCredits(minimum: number, balance: Attempt<number> | undefined): void {

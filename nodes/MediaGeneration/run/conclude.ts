@@ -1,0 +1,116 @@
+/** Makes the result of an item from what became of its tasks. */
+import type { Failure } from '../base/failures';
+import { assemble, failureOfWhole, unfinishedJson } from '../files/assembly';
+import { fieldsOf } from '../files/item';
+import { broken } from '../transport/taskFailures';
+import {
+	failedResult,
+	type FailedResult,
+	type Item,
+	type ItemResult,
+	type PartResult,
+} from './item';
+import type { Run } from './run';
+
+/** An item that fails ends the run, unless failures go on as items. */
+export function noteFailure(run: Run, item: Item, failure: Failure): void {
+	if (!goesOnAfter(item, failure)) run.haltOnFailure();
+}
+
+/** Tells whether an item goes on although it ran out of time, as "On Timeout" asks for. */
+function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
+	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
+}
+
+function taskIdOf(part: PartResult): string | undefined {
+	switch (part.kind) {
+		case 'open':
+			return part.watch.taskId;
+		case 'failed':
+			return part.failure.taskId;
+		default:
+			return part.taskId;
+	}
+}
+
+const idsOf = (parts: readonly PartResult[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
+/** Leaves out tasks that merely may exist, named by the refusal of a creation. */
+const sureIdsOf = (parts: readonly PartResult[]) =>
+	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
+
+/** Makes the result of an item from those of its parts. Never rejects. */
+export async function conclude(
+	{ context, delivery, ledger }: Run,
+	item: Item,
+	parts: readonly PartResult[],
+): Promise<ItemResult> {
+	for (const [part, result] of parts.entries())
+		if (result.kind === 'failed' && result.failure.outcome === 'failed')
+			ledger.forget({ item: item.index, part });
+	const done = parts.filter((part) => part.kind === 'done');
+	if (done.length < parts.length) return unfinishedResult(item, parts);
+	const common = { index: item.index, taskIds: idsOf(parts) };
+	const delivered = await assemble(context, { delivery, parts: done }, item);
+	const { items, failure } = delivered;
+	return failure === undefined
+		? { kind: 'items', ...common, items }
+		: { kind: 'failed', ...common, failure, delivered };
+}
+
+/** Makes the result of an item that n8n could not put to sleep. */
+export function sleeplessResult(
+	error: unknown,
+	{ item, parts }: Extract<ItemResult, { kind: 'asleep' }>,
+): ItemResult {
+	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
+}
+
+/** Makes the result of an item of which not every part is done. */
+function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult {
+	const { index, assembly } = item;
+	const common = { index, taskIds: sureIdsOf(parts) };
+	const failed = speakingFailure(item, parts);
+	if (failed !== undefined && !goesOnAfter(item, failed.failure))
+		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
+	const isHalted = parts.some(({ kind }) => kind === 'halted');
+	if (failed !== undefined || isHalted) {
+		// A file that could not be fetched ends a run like any failure, and it is this item that has to say so.
+		for (const [number, part] of parts.entries())
+			if (part.kind === 'done' && part.delivered?.failure !== undefined)
+				return failedWith(part.delivered.failure, number, { item, parts });
+	}
+	if (failed !== undefined) {
+		const json = unfinishedJson(assembly, idsOf(parts), failed.task);
+		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
+	}
+	if (isHalted) return { kind: 'halted', ...common };
+	if (parts.some(({ kind }) => kind === 'open')) return { kind: 'asleep', ...common, item, parts };
+	const items = parts.flatMap((part, number) => {
+		if (part.kind !== 'created') return [];
+		const { answer, taskId } = part;
+		const isPart = assembly.longText.kind === 'parts';
+		const which = isPart ? { part: number + 1, parts: assembly.texts.length } : {};
+		const json = { ...fieldsOf(answer), task_id: taskId, ...which };
+		return { json, pairedItem: { item: index } };
+	});
+	return { kind: 'items', ...common, items };
+}
+
+/** A part that may be paid for speaks first; a failure that the item may go on after comes last. */
+function speakingFailure(item: Item, parts: readonly PartResult[]) {
+	const failed = parts.filter((part) => part.kind === 'failed');
+	return (
+		failed.find(({ failure }) => failure.outcome === 'unknown') ??
+		failed.find(({ failure }) => !goesOnAfter(item, failure)) ??
+		failed[0]
+	);
+}
+
+function failedWith(
+	failure: Failure,
+	number: number | undefined,
+	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartResult[] },
+): FailedResult {
+	const whole = failureOfWhole(failure, { number, assembly, taskIds: idsOf(parts) });
+	return { ...failedResult(index, whole), taskIds: sureIdsOf(parts) };
+}

@@ -1,0 +1,151 @@
+/** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
+import { adviceOn } from '../actions/refusal';
+import type { ItemSettings } from '../actions/waiting';
+import type { Failure } from '../base/failures';
+import { asText } from '../base/json';
+import { logOf } from '../n8n/clean';
+import { createTask, type Submitted } from '../task/create';
+import { UNCLEAR_ADVICE } from '../task/creation';
+import type { Asked, Earlier } from '../task/ledger';
+import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
+import { broken } from '../transport/taskFailures';
+import type { Failed } from '../transport/verdict';
+import { askedFor, failed, type CreatedPart, type Item, type Made } from './item';
+import type { Run } from './run';
+
+/** What earlier tries have created counts before anything is created, and is nobody else's. */
+export function takeUpEarlier(run: Run, items: readonly Item[]): void {
+	const { client, ledger, spending } = run;
+	for (const part of items.flatMap(({ parts }) => parts)) {
+		if (part.kind !== 'creates') continue;
+		const earlier = ledger.earlier(askedFor(client, part));
+		if (earlier.kind !== 'created') continue;
+		client.account.created(earlier.created.taskId);
+		spending.note(earlier.created);
+	}
+}
+
+/** Never rejects. */
+export async function createdFor(run: Run, item: Item, part: CreatedPart): Promise<Made | Failed> {
+	const { client, ledger, paidTasks } = run;
+	const asked = askedFor(client, part);
+	try {
+		const earlier = await findEarlier(run, item.settings, asked);
+		const made = earlier ?? (await createWithinCredits(run, item, asked));
+		if (made.kind === 'created') paidTasks.add(made.taskId, part.slot.item);
+		return made;
+	} catch (error) {
+		// What the ledger says of a creation that was sent prevents a resend.
+		const left = ledger.earlier(asked);
+		const taskId = left.kind === 'created' ? left.created.taskId : undefined;
+		return failed(broken(error, 'sent', taskId));
+	}
+}
+
+/** What became of it before: its task, or why nothing may be created. Undefined where it is to be created. */
+async function findEarlier(
+	run: Run,
+	{ sendUnclearAgain }: ItemSettings,
+	asked: Asked,
+): Promise<Made | Failed | undefined> {
+	const earlier = run.ledger.earlier(asked);
+	if (earlier.kind === 'nothing') return undefined;
+	if (earlier.kind === 'created') return { ...earlier.created, kind: 'created' };
+	if (earlier.kind === 'unread') return failed(earlier.failure);
+	// A task that has an ID can be fetched by it.
+	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
+		return failed(earlier.failure);
+	const finding = await findAgain(run, asked, earlier);
+	if (finding.kind === 'found') {
+		const { created } = finding;
+		run.ledger.created(asked, created);
+		run.client.account.created(created.taskId);
+		run.spending.note(created);
+		return { ...created, kind: 'created' };
+	}
+	if (sendUnclearAgain) return undefined;
+	const { candidates, unread } = finding;
+	if (earlier.kind === 'unclear') return failed(withCandidates(earlier.failure, candidates));
+	return unread === undefined && candidates.length === 0
+		? undefined
+		: failed(withCandidates(unrecorded(unread), candidates));
+}
+
+async function findAgain(
+	run: Run,
+	{ hash, request }: Asked,
+	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
+): Promise<Finding> {
+	const known = expectTask(run.client.account, hash);
+	const { client, over, now, sleep } = run;
+	const search = { client, over, now, sleep, request, ...earlier, hash, isOld: true };
+	return await findLost(search).finally(known);
+}
+
+function unrecorded(unread: Failure | undefined): Failure {
+	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
+	return {
+		outcome: 'unknown',
+		message: `n8n ended in an earlier execution that may have created this task${why}`,
+		description: UNCLEAR_ADVICE,
+	};
+}
+
+async function createWithinCredits(
+	run: Run,
+	{ settings }: Item,
+	asked: Asked,
+): Promise<Made | Failed> {
+	const { context, ledger, spending } = run;
+	const endTurn = await spending.turn();
+	try {
+		const refusal = await spending.refusal();
+		if (refusal !== undefined) return failed(refusal);
+		const submitted = await createOrFind(run, asked, settings.timeoutMs);
+		spending.sent(submitted);
+		if (submitted.kind === 'created') return { ...submitted.created, kind: 'created' };
+		const { failure } = submitted;
+		const { slot, request } = asked;
+		if (failure.taskId !== undefined)
+			logOf(context).warn(
+				`Media Generation: task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
+			);
+		const advice = adviceOn(failure.message, request, settings.longText);
+		return failed({ ...failure, description: `${failure.description}${advice}` });
+	} finally {
+		endTurn();
+	}
+}
+
+/** A creation without a clear answer is looked for, and counts as created where it is found. */
+async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
+	const { request, slot, hash } = asked;
+	const { client, ledger, over, now, sleep } = run;
+	try {
+		ledger.sending(asked, now());
+	} catch (error) {
+		return { kind: 'failed', failure: broken(error, 'nothing') };
+	}
+	const known = expectTask(client.account, hash);
+	try {
+		// An agent waits for its tool, and for no longer than the Timeout.
+		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
+		const submitted = await createTask(run, request, limits);
+		if (submitted.kind === 'created') ledger.created(asked, submitted.created);
+		if (submitted.kind === 'failed') ledger.forget(slot);
+		if (submitted.kind !== 'unclear') return submitted;
+		// The note comes before the search, as the execution may be stopped meanwhile.
+		ledger.unclear(asked, submitted);
+		if (submitted.failure.taskId !== undefined) return submitted;
+		const { sentAt } = submitted;
+		const search = { client, over, now, sleep, request, sentAt, hash, isOld: false };
+		const finding = await findLost(search);
+		if (finding.kind === 'unfound')
+			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
+		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
+		ledger.created(asked, created);
+		return { kind: 'created', created };
+	} finally {
+		known();
+	}
+}

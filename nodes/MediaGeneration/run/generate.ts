@@ -1,0 +1,117 @@
+/** Creates tasks, or waits for earlier ones, and makes one output: plan, prepare, run the items, conclude. */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { ItemFields } from '../actions/fields';
+import type { Operation } from '../actions/operation';
+import { attemptLater } from '../base/failures';
+import { cleanerOf } from '../n8n/clean';
+import { inPieces } from '../n8n/clock';
+import { killedSince, runOf, storeOf } from '../n8n/execution';
+import type { Waking } from '../suspend/checks';
+import { suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
+import { Ledger } from '../task/ledger';
+import type { ServiceClient } from '../transport/client';
+import { hintAtFiles, hintAtItems, warnOfSubworkflow } from './hints';
+import { readInputFiles } from './inputFiles';
+import { sleeplessResult } from './conclude';
+import { failedResult, type ItemResult } from './item';
+import { runItems } from './items';
+import { includedInput, Report, type Executing } from './output';
+import { planItems, runSettings, type Planned } from './plan';
+import { openClient, prepareItems } from './prepare';
+import { Run } from './run';
+
+export async function generate(
+	executing: Executing,
+	operation: Operation,
+	items: readonly ItemFields[],
+): Promise<INodeExecutionData[]> {
+	const { context } = executing;
+	const clean = <T>(value: T) => cleanerOf(context).value(value);
+	const ledger = new Ledger(storeOf(context), runOf(context), clean);
+	ledger.begin(killedSince(context));
+	const report = new Report(executing, ledger, items);
+	const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
+	const read = await inPieces(planItems(operation, items, earlier));
+	const planned = await readInputFiles(context, read);
+	report.throwFirstFailure(planned);
+	const hasItems = planned.some(({ kind }) => kind === 'item');
+	const opened = hasItems ? await attemptLater(async () => await openClient(context)) : undefined;
+	if (opened?.ok === true) return await runPlanned(report, opened.value, planned);
+	const results = planned.flatMap((each) => {
+		if (each.kind !== 'item') return [each];
+		return opened === undefined ? [] : [failedResult(each.index, opened.failure)];
+	});
+	return report.output(results);
+}
+
+async function runPlanned(
+	report: Report,
+	client: ServiceClient,
+	planned: Planned,
+): Promise<INodeExecutionData[]> {
+	const { context, ledger, failuresGoOn } = report;
+	const options = { ...runSettings(report.items, planned), failuresGoOn };
+	const run = new Run(context, client, { ledger, ...options });
+	let results: readonly ItemResult[] = [];
+	let isOut = false;
+	try {
+		const { ready, waking } = await prepareItems(run, planned);
+		report.throwFirstFailure(ready);
+		hintAtItems(run, ready);
+		const items = ready.map((each) =>
+			each.kind === 'item' ? each : report.withEarlierTasks(each),
+		);
+		results = await runItems(run, items);
+		report.note(results, run.spending);
+		hintAtFiles(context, items, results);
+		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !run.isStopped;
+		const output =
+			isAsleep && waking?.ok === true
+				? await goToSleep(run, report, { results, waking: waking.value })
+				: report.output(results, run.spending);
+		isOut = true;
+		return output;
+	} finally {
+		run.paidTasks.write();
+		// A stop can cut short creations, waiting, downloads, or the last poll before the sleep.
+		if (run.isStopped) report.log('the execution was stopped', report.left(results));
+		ledger.close(
+			(item) => isOut && results.some(({ kind, index }) => kind === 'items' && index === item),
+		);
+	}
+}
+
+async function goToSleep(
+	{ context, client, spending }: Run,
+	report: Report,
+	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
+): Promise<INodeExecutionData[]> {
+	report.throwFirstFailure(results);
+	report.showCosts(spending);
+	report.logUnclear('the execution went to sleep', results);
+	warnOfSubworkflow(context);
+	const sleepers = report.items.map((fields) => sleeperOf(report, fields, results));
+	try {
+		return await suspend(context, client, { sleepers, waking });
+	} catch (error) {
+		return report.output(
+			results.map((each) => (each.kind === 'asleep' ? sleeplessResult(error, each) : each)),
+		);
+	}
+}
+
+/** What sleeps of an input item. */
+function sleeperOf(report: Report, fields: ItemFields, results: readonly ItemResult[]): Sleeper {
+	const own = results.filter(({ index }) => index === fields.itemIndex);
+	const asleep = own.find(({ kind }) => kind === 'asleep');
+	if (asleep?.kind !== 'asleep')
+		return { kind: 'complete', items: own.flatMap((each) => report.itemsOf(each)) };
+	const { assembly, settings } = asleep.item;
+	const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
+		if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
+		// The fetched files would stay in memory.
+		const { delivered: _dropped, ...done } = part;
+		return [done];
+	});
+	return { kind: 'open', tasks, assembly, files: settings.files, input: includedInput(fields) };
+}

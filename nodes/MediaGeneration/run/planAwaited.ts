@@ -1,0 +1,176 @@
+/**
+ * Says what "Task: Wait" waits for. Behind an item that failed in a node of this package, that failure decides: its own outcome and tasks
+ * count, and never fields that n8n has added from the failed node's input.
+ */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { ItemFields } from '../actions/fields';
+import { checkedTaskId } from '../actions/taskIds';
+import {
+	joinNeedsFiles,
+	readItemSettings,
+	readRunSettings,
+	type FileSettings,
+} from '../actions/waiting';
+import { invalid, type Failure, type Outcome } from '../base/failures';
+import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import type { Assembly } from '../files/assembly';
+import { failureIn, type FailedJson } from '../files/failure';
+import { parseTask } from '../transport/task';
+import { FAILED_EARLIER } from '../transport/taskFailures';
+import { failedResult, type Item, type ItemResult } from './item';
+
+/** The parts of a long text that an earlier node has made. */
+interface LeftParts {
+	taskIds: string[];
+	assembly: Assembly;
+	/** Whether every part has a task. */
+	isWhole: boolean;
+}
+
+function textsIn(value: unknown): string[] {
+	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
+}
+
+/** Reads what an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
+function leftIn(json: JsonObject): LeftParts | undefined {
+	const taskIds = textsIn(json.task_ids);
+	if (taskIds.length === 0) return undefined;
+	const { parts, long_text: noted } = json;
+	const list = Array.isArray(parts) ? parts.map((part) => (isObject(part) ? part : {})) : [];
+	const count = list.length > 0 ? list.length : asNumber(parts);
+	if (count === undefined && !isObject(noted)) return undefined;
+	const { mode, pause_between_parts } = isObject(noted) ? noted : {};
+	const texts = taskIds.map((_, number) => ({ characters: asNumber(list[number]?.characters) }));
+	const pauseMs = asNumber(pause_between_parts) ?? 0;
+	return {
+		taskIds,
+		assembly: { texts, longText: mode === 'parts' ? { kind: 'parts' } : { kind: 'join', pauseMs } },
+		isWhole: count === undefined || count === taskIds.length,
+	};
+}
+
+/** What an input item brings along. */
+interface Brought {
+	/** Its own record: `details`, where it failed while its execution slept. */
+	own: JsonObject;
+	/** Whether fields of the failed node's input lie beside that record. */
+	inDetails: boolean;
+	left: LeftParts | undefined;
+	failure: Failure | undefined;
+	/** Waiting for its tasks changes nothing. */
+	isFinal: boolean;
+}
+
+function broughtBy({ json }: INodeExecutionData): Brought {
+	const failed = failureIn(json);
+	const own = failed ?? json;
+	const inDetails = own !== json;
+	const left = leftIn(own);
+	const brought = { own, inDetails, left };
+	if (failed === undefined) return { ...brought, failure: undefined, isFinal: false };
+	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
+	const isFinal =
+		left?.isWhole === false || (failed.outcome === 'failed' && failed.status !== 'done');
+	return { ...brought, failure: failureOf(failed, brought), isFinal };
+}
+
+function failureOf(
+	failed: FailedJson,
+	{ left, inDetails }: Pick<Brought, 'left' | 'inDetails'>,
+): Failure {
+	const { outcome, error, task_id, status, candidates, http_status } = failed;
+	const taskIds = textsIn(failed.task_ids);
+	const [number, of] = [asNumber(failed.part), asNumber(failed.parts)];
+	const part = number === undefined || of === undefined ? undefined : { number, of };
+	return {
+		outcome,
+		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
+		description: adviceFor(outcome, left, taskIds.length > 0 && { inDetails }),
+		taskId: asText(task_id),
+		status: asText(status),
+		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
+		httpStatus: typeof http_status === 'number' ? http_status : undefined,
+		whole: taskIds.length === 0 ? undefined : { taskIds, part, longText: undefined },
+	};
+}
+
+function adviceFor(
+	outcome: Outcome,
+	left: LeftParts | undefined,
+	several: false | { inDetails: boolean },
+): string {
+	if (outcome === 'failed') return FAILED_EARLIER;
+	if (left !== undefined)
+		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
+	return several
+		? `Set "Task ID" to {{ $json.${several.inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`
+		: 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
+}
+
+/** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
+function isComplete({ input: { json }, files }: ItemFields, { download }: FileSettings): boolean {
+	if (json.outcome !== undefined || json.unfinished === true) return false;
+	if (parseTask(json)?.state !== 'done') return false;
+	const outputs: unknown[] = Array.isArray(json.outputs) ? json.outputs : [];
+	const isPresent = (output: unknown) =>
+		isObject(output) && files[asText(output.binaryProperty) ?? ''] !== undefined;
+	return outputs.length > 0 && (!download || outputs.every(isPresent));
+}
+
+/** Tells whether these are the IDs of the item's own task, or of its parts. */
+function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
+	const are = (others: unknown[]) =>
+		taskIds.length === others.length && taskIds.every((taskId, index) => taskId === others[index]);
+	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
+}
+
+/** The tasks that are meant. An item that says itself why it has no task needs no Task ID. */
+function taskIdsOf(fields: ItemFields, { own, inDetails, failure }: Brought): string[] {
+	const { json } = fields.input;
+	const raw = fields.raw('taskId') ?? '';
+	const isEmpty = failure !== undefined && typeof raw === 'string' && raw.trim() === '';
+	const given = isEmpty ? [] : fields.taskIds(asText(json.task_id));
+	// Beside `details`, the default Task ID leads to the task of the failed node's input.
+	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
+	return isOfInput ? textsIn([own.task_id]).map(checkedTaskId) : given;
+}
+
+/** Several tasks of one item become items of their own, unless they are the parts of its text. */
+export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
+	const { input, itemIndex: index } = fields;
+	const brought = broughtBy(input);
+	const { own, left, failure, isFinal } = brought;
+	const settings = readItemSettings(fields, true);
+	const taskIds = taskIdsOf(fields, brought);
+	const areOwn = areOwnTasks(taskIds, own);
+	if (failure !== undefined && (taskIds.length === 0 || (areOwn && isFinal)))
+		return [failedResult(index, failure)];
+	if (failure === undefined && areOwn && isComplete(fields, settings.files)) {
+		const items = [{ ...input, pairedItem: { item: index } }];
+		return [{ kind: 'items', index, taskIds: [], items }];
+	}
+	const whole = areOwn ? left : undefined;
+	const joins = whole?.assembly.longText.kind === 'join';
+	if (joins && !settings.files.download) throw joinNeedsFiles(fields);
+	const count = (whole?.taskIds ?? taskIds).length;
+	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
+		throw invalid(
+			"A suspended execution can't wait for several tasks of one item: it goes on with exactly one item per input item",
+			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
+		);
+	const common = {
+		kind: 'item',
+		index,
+		settings,
+		run: readRunSettings(fields),
+		files: [],
+	} as const;
+	const item = (ids: readonly string[], assembly: Assembly): Item => {
+		const parts = ids.map((taskId, part) => {
+			return { kind: 'awaits', slot: { item: index, part }, taskId } as const;
+		});
+		return { ...common, parts, assembly };
+	};
+	if (whole !== undefined) return [item(whole.taskIds, whole.assembly)];
+	return taskIds.map((taskId) => item([taskId], { longText: { kind: 'off' }, texts: [] }));
+}
