@@ -91,7 +91,16 @@ function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
 		...taskPayload(asRead(task), settings, urls.files),
 		...Object.fromEntries(repeated.map((name) => [name, asked[name]])),
 		...cutText(asked.text, settings.lists.textCut),
+		...timeOf(task.createdAt + settings.clockOffsetMs, settings.lists.times),
 	};
+}
+
+/** Five hours west of Greenwich, where it is local. */
+function timeOf(ms: number, times: Context['settings']['lists']['times']): JsonObject {
+	const time = new Date(ms).toISOString();
+	const local = new Date(ms - 5 * 3_600_000).toISOString().slice(0, 19);
+	const created_at = { ISO: time, local, none: undefined, 'another name': undefined }[times];
+	return { created_at, ...(times === 'another name' ? { made: time } : {}) };
 }
 
 function cutText(text: unknown, most: number | null): JsonObject {

@@ -28,6 +28,7 @@ export function defaultSettings(): Settings {
 			tasks: false,
 			tasksLagMs: 0,
 			textCut: null,
+			times: 'ISO',
 			pages: 'has_more',
 		},
 		clockOffsetMs: 0,

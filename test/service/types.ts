@@ -44,6 +44,8 @@ export interface ListSettings {
 	tasksLagMs: number;
 	/** Listed texts are cut to that many characters; the whole one is at `/v1/task/{id}/full`. */
 	textCut: number | null;
+	/** How a listed task says when it was made; `local` is the time of a zone that it does not name. */
+	times: 'ISO' | 'none' | 'another name' | 'local';
 	/** What a page says of the others: `has_more`, or only `page`, `limit` and `total`. */
 	pages: 'has_more' | 'total';
 }

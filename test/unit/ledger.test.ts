@@ -1,10 +1,10 @@
 /** What a try finds of earlier ones: by the slot in one execution, by the request in another, by the call as a tool of an agent. */
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
 import {
 	requestHash,
 	Ledger,
-	type LedgerStore,
 	type NodeRun,
 	type Slot,
 } from '../../nodes/MediaGeneration/task/ledger';
@@ -186,13 +186,12 @@ test.each<[string, object]>([
 	['text in place of the entries', notesOf('x')],
 	['null in place of one of another slot', notesOf([TASK, null])],
 	['an entry without a task', notesOf([NOTED])],
-	['an entry without a time', notesOf([{ ...TASK, createdAt: undefined }])],
 	['an ID that is none', notesOf([{ ...TASK, taskId: 1 }])],
-	['a sending without a time', notesOf([{ ...NOTED, request: {}, sentAt: null }])],
+	['an entry without the time of its sending', notesOf([{ ...TASK, sentAt: 'x' }])],
 	['an entry without a hash', notesOf([{ ...TASK, hash: 1 }])],
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
-	['text in place of a time', notesOf([], { unrecordedSince: 'x' })],
 	['another format', notesOf([], { format: 0 })],
+	['text in place of a time', notesOf([], { unrecordedSince: 'x' })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	ledger.begin(undefined);

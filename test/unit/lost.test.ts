@@ -12,7 +12,7 @@ import { VirtualClock } from '../support/virtualClock';
 
 const START = 1_700_000_000_000;
 const request = (text = 'rain'): CreationRequest => ({
-	...{ kind: 'sound-effect', type: 'sound_effect', path: '/v1/task/sound-effect' },
+	...{ kind: 'sound-effect', path: '/v1/task/sound-effect' },
 	body: { text },
 });
 const iso = (ms: number) => new Date(START + ms).toISOString();
@@ -101,9 +101,9 @@ test.each<[string, Listed[], unknown, Given?]>([
 	expect(await setting(tasks, given).found()).toEqual(expected);
 });
 
-test('a task that is found is taken once, with the time at which it was made', async () => {
+test('a task that is found is taken once, with the time of the request', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
-	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };
+	const created = { taskId: 'a', createdAt: START - 1_000, answer: { task_id: 'a', text: 'rain' } };
 	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'found', created });
 	expect(client.account.made.has('a')).toBe(true);
 	expect(await found()).toEqual([]);

@@ -116,7 +116,6 @@ test.each<[Fields, object | undefined]>([
 
 test('what a task is found by in the list of the service', () => {
 	expect(request({ ...speech, voiceId: 'a/b' }).pathFields).toEqual({ voice_id: 'a/b' });
-	expect(request(sound).type).toBe('sound_effect');
 });
 
 test('what a body was made from stays as it was', () => {

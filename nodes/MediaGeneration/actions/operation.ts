@@ -16,8 +16,6 @@ export interface CreationRequest {
 	files?: readonly FormFile[];
 	/** Repeats what the path says of the request, by the service's name for it. */
 	pathFields?: JsonObject;
-	/** The service's name for such a task, where it documents one. */
-	type?: string;
 	/** The service's words for the fields, if it refuses the request. */
 	labels?: Labels;
 }

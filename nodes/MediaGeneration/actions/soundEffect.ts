@@ -43,7 +43,6 @@ export const soundEffect: Resource = {
 				kind: 'creates',
 				request: (item) => ({
 					kind: 'sound-effect',
-					type: 'sound_effect',
 					path: '/v1/task/sound-effect',
 					body: item.body(
 						{

@@ -5,12 +5,17 @@
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../actions/operation';
 import { quietly } from '../n8n/clean';
-import { attempt, FailureError, type Failure } from '../base/failures';
-import { isObject, urlOf, type JsonObject } from '../base/json';
-import { identityOf, UNCLEAR_ADVICE, withoutReceiveUrl, type Created } from './creation';
-
-/** The node's context: plain data that n8n saves with the execution. */
-export type LedgerStore = Record<string, unknown>;
+import { attempt, type Failure } from '../base/failures';
+import { urlOf } from '../base/json';
+import { identityOf, withoutReceiveUrl, type Created } from './creation';
+import {
+	NOT_READ,
+	notesIn,
+	UNANSWERED,
+	type Entry,
+	type LedgerNotes,
+	type LedgerStore,
+} from './entries';
 
 export interface AgentCall {
 	/** The same for all tries of the call, without a colon. */
@@ -38,28 +43,6 @@ export interface Asked {
 	hash: string;
 }
 
-/** One creation that was sent. */
-interface Entry {
-	/** The execution and the slot that it belongs to now. */
-	execution: string;
-	slot: string;
-	hash: string;
-	/** Epoch ms by our clock; not after the request. */
-	sentAt: number;
-	/** What to look for, as long as no task is known. */
-	request?: CreationRequest;
-	taskId?: string;
-	createdAt?: number;
-	answer?: JsonObject;
-	/** Without its query, which can hold a token. */
-	receiveUrl?: string | undefined;
-	failure?: Failure;
-	/** The agent's call that is under way with it. */
-	usedBy?: string | undefined;
-	/** The run whose output it was part of. */
-	handedOut?: string;
-}
-
 export type Earlier =
 	| { kind: 'created'; created: Created }
 	/** Its task may exist. It is looked for, and never sent again unless the user asked for that. */
@@ -70,54 +53,12 @@ export type Earlier =
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
 
-const LEDGER_FIELD = 'createdTasks';
-/** Raise this with any change of {@link LedgerNotes}. */
-const LEDGER_FORMAT = 1;
-
-interface LedgerNotes {
-	format: typeof LEDGER_FORMAT;
-	entries: Entry[];
-	/** Epoch ms since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
-	unrecordedSince: number | null;
-	/** The parts of long texts, by run and item. */
-	texts: Record<string, { execution: string; texts: string[] }>;
-}
-
-/** The longest answer that is noted, as JSON. */
+/** The longest answer that is noted, as JSON: each save of the execution has it. */
 const MOST_NOTED = 10_000;
-
-const NOT_READ: Failure = {
-	outcome: 'unknown',
-	message: "What this node has noted in this execution can't be read; the task may exist",
-	description: UNCLEAR_ADVICE,
-};
-const UNANSWERED: Failure = {
-	outcome: 'unknown',
-	message: 'The request was sent, and n8n ended before its answer came; the task may exist',
-	description: UNCLEAR_ADVICE,
-};
 
 export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
-}
-
-function isEntry(value: unknown): value is Entry {
-	if (!isObject(value)) return false;
-	const { execution, slot, hash, sentAt, taskId, createdAt, request } = value;
-	const hasTask = typeof taskId === 'string' && typeof createdAt === 'number';
-	return (
-		[execution, slot, hash].every((each) => typeof each === 'string') &&
-		typeof sentAt === 'number' &&
-		(taskId === undefined ? isObject(request) : hasTask)
-	);
-}
-
-function isNotes(value: unknown): value is LedgerNotes {
-	if (!isObject(value) || value.format !== LEDGER_FORMAT) return false;
-	const { entries, unrecordedSince, texts } = value;
-	const isSince = unrecordedSince === null || typeof unrecordedSince === 'number';
-	return isSince && isObject(texts) && Array.isArray(entries) && entries.every(isEntry);
 }
 
 /** A receive URL without its query: enough to recognize it, and without any token. */
@@ -148,15 +89,9 @@ export class Ledger {
 		quietly(() => this.notes);
 	}
 
-	/** Checked once. Throws where something of it can't be read, as that may stand for any task. */
+	/** Checked once. Throws where something of it can't be read. */
 	private get notes(): LedgerNotes {
-		if (this.opened !== undefined) return this.opened;
-		const unrecordedSince = this.since ?? null;
-		if (this.store[LEDGER_FIELD] === undefined)
-			this.store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecordedSince, texts: {} };
-		const present = this.store[LEDGER_FIELD];
-		if (!isNotes(present)) throw new FailureError(NOT_READ);
-		return (this.opened = present);
+		return (this.opened ??= notesIn(this.store, this.since ?? null));
 	}
 
 	private keyOf({ item, part }: Slot): string {
@@ -242,7 +177,6 @@ export class Ledger {
 			entry.createdAt = createdAt;
 			entry.taskId = taskId;
 			if (receiveUrl !== undefined) entry.receiveUrl = endpointOf(receiveUrl);
-			// Each save of the execution has it: of a large answer, the task's ID is enough.
 			if (JSON.stringify(answer).length <= MOST_NOTED) entry.answer = this.clean(answer);
 			delete entry.request;
 			delete entry.failure;
@@ -288,10 +222,8 @@ export class Ledger {
 		const first = attempt(() => {
 			const { texts: all } = this.notes;
 			const key = `${this.prefix}${item}`;
-			const earlier = all[key];
-			if (earlier?.execution === execution) return earlier.texts.map(String);
-			all[key] = { execution, texts };
-			return texts;
+			if (all[key]?.execution !== execution) all[key] = { execution, texts };
+			return all[key].texts.map(String);
 		});
 		return first.ok ? first.value : texts;
 	}

@@ -94,59 +94,47 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	return Number.isNaN(date) ? undefined : date - nowMs;
 }
 
-/** Whether all further pages are older: the list begins with the newest. */
-function endsWith(page: readonly ListedTask[], ages: readonly Age[]): boolean {
-	const times = page.map(({ moment = Infinity }) => moment);
-	return (
-		ages.every((age) => age === 'older') &&
-		times.every((time, at) => time <= (times[at - 1] ?? Infinity))
-	);
-}
-
 /** Throws a FailureError where the list can't be read. */
 async function readFor(search: Search): Promise<Finding> {
 	const { client, now, sleep, over, sentAt, request, hash } = search;
 	const { made, expected } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
-	const agesOf = (tasks: readonly ListedTask[], answer: Answer) =>
-		tasks.map((task) => ageOf(task, sentAt, aheadOf(answer, now())));
+	const isOlder = (answer: Answer) => (task: ListedTask) =>
+		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
 	const list = await readTaskList({
 		...once,
 		limit: MOST_TASKS,
 		mostPages: PAGES_READ,
-		isOver: (page, answer) => endsWith(page, agesOf(page, answer)),
+		// Where a list begins with the newest, all further pages are older, too.
+		isOver: (page, answer) => page.every(isOlder(answer)) && isNewestFirst(page),
 	});
 	if (list.kind === 'none') throw new FailureError(list.failure);
-	const ages = agesOf(list.tasks, list.answer);
-	let fulls = 0;
-	const compared = list.tasks.map(
-		async (task, at): Promise<{ task: ListedTask; fit: Resemblance }> => {
-			if (ages[at] === 'older' || made.has(task.taskId)) return { task, fit: 'none' };
-			const fit = resemblance(task.raw, request);
-			if (fit !== 'cut' || (fulls += 1) > MOST_CANDIDATES) return { task, fit };
-			const full = await withFullText(once, task);
-			return { task, fit: resemblance(full.raw, request) };
-		},
-	);
-	const fits = await Promise.all(compared);
+	const fits = new Map<ListedTask, Resemblance>();
+	for (const task of list.tasks.filter((each) => !isOlder(list.answer)(each))) {
+		const fit = made.has(task.taskId) ? 'none' : resemblance(task.raw, request);
+		const isFull = fit !== 'cut' || fits.size >= MOST_CANDIDATES;
+		const { raw } = isFull ? task : await withFullText(once, task);
+		const full = isFull ? fit : resemblance(raw, request);
+		if (full !== 'none') fits.set(task, full);
+	}
 	// Another search can have taken one meanwhile.
-	const left = fits.filter(({ task, fit }) => fit !== 'none' && !made.has(task.taskId));
-	const sure = left.filter(({ fit }) => fit === 'sure').map(({ task }) => task);
+	const left = [...fits.keys()].filter(({ taskId }) => !made.has(taskId));
+	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
 	const isAlone = sure.length === 1 && (expected.get(hash) ?? 0) <= 1;
-	if (only !== undefined && isAlone && ages[list.tasks.indexOf(only)] === 'since') {
-		client.account.created(only.taskId);
-		return { kind: 'found', created: createdOf(only, search, aheadOf(list.answer, now()) ?? 0) };
+	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
+		const { taskId, raw } = only;
+		client.account.created(taskId);
+		const created = { taskId, createdAt: sentAt, answer: { ...raw, task_id: taskId } };
+		return { kind: 'found', created };
 	}
-	const others = left.map(({ task }) => task).filter((task) => !sure.includes(task));
-	const candidates = [...sure, ...others].slice(0, MOST_CANDIDATES);
+	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
 	return { kind: 'unfound', candidates, unread: list.whole ? undefined : CUT_OFF };
 }
 
-function createdOf({ taskId, raw, moment }: ListedTask, search: Search, aheadMs: number): Created {
-	const now = search.now();
-	const createdAt = Math.min(now, Math.max(search.sentAt, (moment ?? now) - aheadMs));
-	return { taskId, createdAt, answer: { ...raw, task_id: taskId } };
+function isNewestFirst(page: readonly ListedTask[]): boolean {
+	const times = page.map(({ moment = Infinity }) => moment);
+	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

@@ -1,0 +1,77 @@
+/** How the ledger lies in the node's context, and what may be read of it. */
+import type { CreationRequest } from '../actions/operation';
+import { FailureError, type Failure } from '../base/failures';
+import { isObject, type JsonObject } from '../base/json';
+import { UNCLEAR_ADVICE } from './creation';
+
+/** The node's context: plain data that n8n saves with the execution. */
+export type LedgerStore = Record<string, unknown>;
+
+/** One creation that was sent. */
+export interface Entry {
+	/** The execution and the slot that it belongs to now. */
+	execution: string;
+	slot: string;
+	hash: string;
+	/** Epoch ms by our clock; not after the request. */
+	sentAt: number;
+	/** What to look for, as long as no task is known. */
+	request?: CreationRequest;
+	taskId?: string;
+	createdAt?: number;
+	answer?: JsonObject;
+	/** Without its query, which can hold a token. */
+	receiveUrl?: string | undefined;
+	failure?: Failure;
+	/** The agent's call that is under way with it. */
+	usedBy?: string | undefined;
+	/** The run whose output it was part of. */
+	handedOut?: string;
+}
+
+const LEDGER_FIELD = 'createdTasks';
+/** Raise this with any change of {@link LedgerNotes}. */
+const LEDGER_FORMAT = 1;
+export interface LedgerNotes {
+	format: typeof LEDGER_FORMAT;
+	entries: Entry[];
+	/** Epoch ms since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
+	unrecordedSince: number | null;
+	/** The parts of long texts, by run and item. */
+	texts: Record<string, { execution: string; texts: string[] }>;
+}
+
+export const NOT_READ: Failure = {
+	outcome: 'unknown',
+	message: "What this node has noted in this execution can't be read; the task may exist",
+	description: UNCLEAR_ADVICE,
+};
+export const UNANSWERED: Failure = {
+	outcome: 'unknown',
+	message: 'The request was sent, and n8n ended before its answer came; the task may exist',
+	description: UNCLEAR_ADVICE,
+};
+
+function isEntry(value: unknown): value is Entry {
+	if (!isObject(value) || typeof value.sentAt !== 'number') return false;
+	const { execution, slot, hash, taskId, request } = value;
+	const isOfSlot = [execution, slot, hash].every((each) => typeof each === 'string');
+	return isOfSlot && (taskId === undefined ? isObject(request) : typeof taskId === 'string');
+}
+
+function isNotes(value: unknown): value is LedgerNotes {
+	if (!isObject(value) || value.format !== LEDGER_FORMAT || !Array.isArray(value.entries))
+		return false;
+	const { unrecordedSince: since, entries, texts } = value;
+	const isSince = since === null || typeof since === 'number';
+	return isSince && isObject(texts) && entries.every(isEntry);
+}
+
+/** Throws where something of it can't be read, as that may stand for any task. */
+export function notesIn(store: LedgerStore, unrecordedSince: number | null): LedgerNotes {
+	if (store[LEDGER_FIELD] === undefined)
+		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecordedSince, texts: {} };
+	const present = store[LEDGER_FIELD];
+	if (!isNotes(present)) throw new FailureError(NOT_READ);
+	return present;
+}

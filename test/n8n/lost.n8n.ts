@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SettingsPatch } from '../service';
+import { ownContext, type TestContext } from './harness/context';
+import { type Execution, items } from './harness/execution';
+import { action, base, called, workflowOf } from './harness/nodes';
+
+type Lists = SettingsPatch['lists'];
+
+/** Creations whose answers got lost, in services whose lists show them badly, or not at all: each is paid for once, n8n's Retry included. */
+describe('a creation whose answer never came', () => {
+	let context: TestContext;
+	let count = 0;
+	ownContext((own) => (context = own));
+
+	/** One execution of two items, of which the first one's answer is lost. Both tries of the node count as one. */
+	async function run(options: object = {}): Promise<Execution> {
+		const { rest, service, credential } = context;
+		const path = `lost-${(count += 1)}`;
+		const items = base('Two Texts', ['set', 3.4], {
+			...{
+				mode: 'raw',
+				jsonOutput: JSON.stringify({ texts: [`First ${path}`, `Second ${path}`] }),
+			},
+			options: {},
+		});
+		const each = base('Each', ['splitOut', 1], { fieldToSplitOut: 'texts', options: {} });
+		const speak = action(
+			{
+				...{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
+				...{ text: '={{ $json.texts }}', options: { maxActiveTasks: 1, ...options } },
+			},
+			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
+		);
+		const workflow = workflowOf(path, [called(path), items, each, speak], credential);
+		const saved = await rest.createWorkflow(workflow);
+		service.faults.add({ kind: 'speech_by_name', times: 1, action: { type: 'processThenReset' } });
+		return await rest.waitForExecution(await rest.startByWebhook(saved, path, {}));
+	}
+
+	async function retry({ id }: Execution): Promise<Execution> {
+		const { rest } = context;
+		return await rest.waitForExecution(await rest.retryExecution(id));
+	}
+
+	const texts = () =>
+		context.service.creations().map(({ body }) => String(body.text).split(' ')[0]);
+
+	const rows: Array<[string, Lists, RegExp]> = [
+		['no list', { tasks: false }, /the task may exist$/],
+		['a list that lacks it', { tasks: true, tasksLagMs: 3_600_000 }, /the task may exist$/],
+		['a list without times', { tasks: true, times: 'none' }, /lists a task that could be it/],
+		[
+			'other names of times',
+			{ tasks: true, times: 'another name' },
+			/lists a task that could be it/,
+		],
+		[
+			'local times without a zone',
+			{ tasks: true, times: 'local' },
+			/lists a task that could be it/,
+		],
+	];
+	for (const [name, lists = {}, message] of rows)
+		it(`${name}: unknown, and paid once by two tries and two Retries`, async () => {
+			Object.assign(context.service.settings.lists, lists);
+			const first = await run();
+			const second = await retry(first);
+			const third = await retry(second);
+			for (const execution of [first, second, third]) {
+				assert.equal(execution.status, 'error');
+				assert.match(execution.resultData.error?.message ?? '', message);
+				assert.match(
+					execution.resultData.error?.description ?? '',
+					/look at the tasks and credits.*"Task: Wait" and its ID; if not, start a new execution/,
+				);
+			}
+			assert.deepEqual(
+				texts().filter((text) => text === 'First'),
+				['First'],
+			);
+			assert.ok(texts().filter((text) => text === 'Second').length <= 1);
+		});
+
+	it('a list of two providers, which name their types differently: found, and paid once', async () => {
+		const { service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		for (const type of ['minimax_tts', 'tts']) {
+			service.settings.taskTypes.speech_by_name = type;
+			const execution = await run();
+			assert.equal(execution.status, 'success', execution.resultData.error?.message);
+			assert.deepEqual(
+				items(execution, 'Generate').map(({ json }) => json.type),
+				[type, type],
+			);
+		}
+		assert.deepEqual(texts(), ['First', 'Second', 'First', 'Second']);
+	});
+
+	it('is sent again only where the user says so', async () => {
+		const execution = await run({ sendUnclearAgain: true });
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.deepEqual(texts(), ['First', 'First', 'Second']);
+	});
+});
