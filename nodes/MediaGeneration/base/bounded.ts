@@ -7,9 +7,9 @@ import { parseJson } from './json';
 export interface Bound {
 	bytes: number;
 	depth: number;
-	/** Counts the entries of all objects and lists together. */
+	/** Entries of all objects and lists together. */
 	values: number;
-	/** Limits the characters of a single text or name. */
+	/** Characters of a single text or name. */
 	text: number;
 }
 
@@ -17,9 +17,9 @@ export interface Bound {
 export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
 
 export interface Read {
-	/** The parsed JSON, or undefined where the text is something else, or beyond its bound. */
+	/** The parsed JSON; undefined if the text is something else, or beyond its bound. */
 	body: unknown;
-	/** Says what exceeds the bound; continues a sentence such as "an answer ...". */
+	/** What exceeds the bound; continues a sentence such as "an answer ...". */
 	unread?: string;
 }
 

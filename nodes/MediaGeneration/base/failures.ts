@@ -23,23 +23,23 @@ export function isOutcome(value: unknown): value is Outcome {
 export interface Failure {
 	outcome: Outcome;
 	message: string;
-	/** Tells the user what to do next. */
+	/** What the user can do next. */
 	description: string;
 	taskId?: string;
 	status?: string;
 	httpStatus?: number;
 	candidates?: Array<{ task_id: string; created_at: string }>;
-	/** Present where the item has several tasks. */
+	/** For an item with several tasks. */
 	whole?: {
 		taskIds: string[];
-		/** Says which part of a long text failed, from 1. Undefined where no single one did. */
+		/** The part of a long text that failed, from 1; undefined if no single one did. */
 		part: { number: number; of: number } | undefined;
-		/** Tells "Task: Wait" how to join the parts, where each of them has a task. */
+		/** How "Task: Wait" joins the parts, if each of them has a task. */
 		longText: LeftText | undefined;
 	};
 }
 
-/** Tells "Task: Wait" how the parts of a long text make its output; the item carries it. */
+/** How "Task: Wait" makes the output of a long text from its parts. */
 export interface LeftText {
 	mode: 'join' | 'parts';
 	pause_between_parts: number;

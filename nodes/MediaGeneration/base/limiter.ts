@@ -7,10 +7,6 @@ export class Limiter {
 
 	constructor(private limit: number) {}
 
-	get wanted(): boolean {
-		return this.queue.length > 0;
-	}
-
 	/** Waits for a share, or all of it; throws where the signal aborts first. @returns how to give it back, which counts once */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
 		let held = Math.min(weight, this.limit);

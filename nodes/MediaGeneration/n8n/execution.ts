@@ -62,6 +62,12 @@ export function killedSince(context: IExecuteFunctions): number | undefined {
 	return getExecutionContext?.call(context)?.establishedAt;
 }
 
+/** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives it another one. */
+export function withSignal<Context extends object>(context: Context, signal: AbortSignal): Context {
+	const own = { getExecutionCancelSignal: { value: () => signal } };
+	return Object.create(context, own) as Context;
+}
+
 type Decrypted = ICredentialDataDecryptedObject | undefined;
 
 /** This is not part of n8n's interface either. `isRaw` leaves expressions unresolved (`CredentialsHelper.getDecrypted`, n8n 2.41). */

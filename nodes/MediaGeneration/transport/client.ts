@@ -1,6 +1,6 @@
 /**
- * Is the one door to the service: only n8n's credential attaches the key, nothing here retries, every request ends within its time,
- * however slowly its answer drips, and what an answer says of throttling is learned here.
+ * The one door to the service. Only n8n's credential attaches the key, nothing here is repeated, every request ends within its time,
+ * however slowly its answer drips, and an answer's words on throttling are learned here.
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
@@ -17,6 +17,7 @@ import {
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
+import { withSignal } from '../n8n/execution';
 import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
 import { mentionsTask } from './task';
 
@@ -29,13 +30,13 @@ export interface Answer extends Read {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;
-	/** Holds only the beginning of an answer beyond its bound. */
+	/** Only the beginning of an answer beyond its bound. */
 	text: string;
 }
 
 export interface NoAnswer {
 	answered: false;
-	/** Only an `unanswered` request can have reached the service. One that is `unsent` never was whole. */
+	/** Only an `unanswered` request can have reached the service. An `unsent` one never was whole. */
 	kind: Connection | 'unsent';
 	reason: string;
 }
@@ -44,11 +45,11 @@ export type Reply = Answer | NoAnswer;
 
 export interface ApiRequest extends Body {
 	method: 'GET' | 'POST';
-	/** Begins with a slash; its parts are URL-encoded already. */
+	/** Begins with a slash; its parts are URL-encoded. */
 	path: string;
 	qs?: IDataObject;
 	purpose: Purpose;
-	/** Limits the time from the request to the last byte of its answer. */
+	/** From the request to the last byte of its answer. */
 	timeoutMs: number;
 	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
@@ -121,14 +122,16 @@ export async function createClient(
 		const { method, path, qs, purpose } = asked;
 		const { body, headers, unsent } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
-			...{ method, url: credentials.baseUrl + path, qs, body, encoding: 'stream' },
+			method,
+			url: credentials.baseUrl + path,
+			qs,
+			body,
+			encoding: 'stream',
 			headers: { Accept: 'application/json', ...headers },
 		};
 		const reply = await exchange<Answer>(options, asked, async (limited, signal) => {
-			// n8n's helper overwrites a request's signal with the execution's (n8n-core 2.41); this context hands it the request's instead.
-			const own = { getExecutionCancelSignal: { value: () => signal } };
 			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				Object.create(context, own) as typeof context,
+				withSignal(context, signal),
 				CREDENTIAL,
 				limited,
 				{ credentialsDecrypted: await signedWith() },

@@ -88,16 +88,16 @@ export async function otherAccounts(
 }
 
 interface KeptCredential {
-	/** Calls that come at the same moment share one. */
+	/** Shared by calls that come at the same moment. */
 	reading: Promise<CredentialRead>;
-	/** True if it was read because what was kept did not fit. Callers who guess cause that once in the time that it is kept. */
+	/** Whether it was read because the one before did not fit. Callers who guess can cause that once. */
 	again: boolean;
 }
 
-/** The keys name workflow, node and credential. An entry is forgotten when it is no longer recent, as API keys are not kept. */
+/** By workflow, node and credential. API keys are not kept: an entry is forgotten as soon as it is no longer recent. */
 const recent = new BoundedMap<string, KeptCredential>(200);
 
-/** Returns what was read a moment ago, or reads it now. While the editor listens nothing is kept. */
+/** Returns the credential as it was read a moment ago, or reads it. Nothing is kept while the editor listens. */
 export async function recentCredentials(
 	context: N8nContext,
 	fits: (credentials: Credentials) => boolean = () => true,

@@ -17,9 +17,9 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 
 export interface Page<Entry> {
 	entries: Entry[];
-	/** Says where the next page begins, in the list's own terms; undefined after the last one. */
+	/** Where the next page begins, in the list's own terms; undefined after the last one. */
 	next: string | undefined;
-	/** True where the service says nothing of a next page: then a page without anything new is the last one. */
+	/** Whether the service says nothing of a next page: then a page without anything new is the last one. */
 	isGuess?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Reads what costs nothing: it is repeated while the service can't answer, but never while the account asked for a pause. */
+/** Reads what costs nothing. A read is repeated while the service can't answer, but never while it has asked for a pause. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Answer, Reply, ServiceClient } from './client';
 import { backoffMs, type Clock } from '../base/clock';
@@ -18,14 +18,14 @@ import { creditsOf } from './task';
 export interface Reading {
 	client: ServiceClient;
 	path: string;
-	/** Makes it a POST, of a kind that costs nothing. */
+	/** Of a POST that costs nothing. */
 	body?: IDataObject;
 	tries?: number;
 	clock?: Clock;
 	signal?: AbortSignal | undefined;
-	/** Says in words what is read. The default is the path. */
+	/** What is read, in words. The default is the path. */
 	what?: string;
-	/** Limits one try. */
+	/** Of one try. */
 	timeoutMs?: number;
 }
 
