@@ -25,16 +25,13 @@ export interface Place extends CreationLimits {
 	/** How long it waited for a full account. */
 	fullMs: number;
 	/** Why the gate was closed when its time ran out. */
-	refusal?: Refusal | undefined;
+	refusal: Refusal | undefined;
+	/** Aborts when it has to look again whether it may go. */
+	woken: AbortController;
 }
 
 /** Why a creation may go: nothing was refused, a task of this process has ended, or the pause is over. */
 type Turn = 'open' | 'slot' | 'probe';
-
-interface Waiter {
-	place: Place;
-	woken: AbortController;
-}
 
 const MOST_UNDER_WAY = 10;
 /** A full account is waited for this long. */
@@ -42,12 +39,10 @@ const MAX_FULL_MS = 3_600_000;
 /** The pause before a probe doubles with each one that is refused. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 15_000;
-/** "Come back in 0 s" does not allow asking in a tight loop. */
-const LEAST_PAUSE_MS = 1_000;
 
 export class FullAccount {
 	/** First come first. */
-	private readonly line: Waiter[] = [];
+	private readonly line: Place[] = [];
 	private places = 0;
 	private underWay = 0;
 	/** The last refusal, as long as somebody waits because of it. */
@@ -64,23 +59,23 @@ export class FullAccount {
 	constructor(private readonly account: Account) {}
 
 	newPlace(limits: CreationLimits, since: number): Place {
-		return { ...limits, number: (this.places += 1), since, fullMs: 0 };
+		this.places += 1;
+		const woken = new AbortController();
+		return { ...limits, number: this.places, since, fullMs: 0, refusal: undefined, woken };
 	}
 
 	/** Waits for a turn, which ends with {@link answered}. Undefined where the time of the place has run out, or the signal aborts. */
 	async turn(place: Place, clock: Clock, signal: AbortSignal): Promise<Turn | undefined> {
-		const me: Waiter = { place, woken: new AbortController() };
-		const later = this.line.findIndex((other) => other.place.number > place.number);
-		this.line.splice(later < 0 ? this.line.length : later, 0, me);
-		const turn = await this.waited(me, clock, signal);
-		this.line.splice(this.line.indexOf(me), 1);
+		const later = this.line.findIndex(({ number }) => number > place.number);
+		this.line.splice(later < 0 ? this.line.length : later, 0, place);
+		const turn = await this.waited(place, clock, signal);
+		this.line.splice(this.line.indexOf(place), 1);
 		if (turn === undefined && this.line.length + this.underWay === 0) this.refusal = undefined;
 		this.wakeFirst();
 		return turn;
 	}
 
-	private async waited(me: Waiter, { now, sleep }: Clock, signal: AbortSignal) {
-		const { place } = me;
+	private async waited(place: Place, { now, sleep }: Clock, signal: AbortSignal) {
 		while (!signal.aborted) {
 			const since = now();
 			const isFull = this.refusal?.kind === 'full';
@@ -90,11 +85,15 @@ export class FullAccount {
 				place.refusal = this.refusal;
 				return undefined;
 			}
-			const isFirst = this.line[0] === me;
+			const isFirst = this.line[0] === place;
 			const opensAt = isFirst ? this.opensAt : Infinity;
 			if (opensAt <= since) return this.take();
-			me.woken = new AbortController();
-			const wakers = [signal, me.woken.signal, ...(isFirst ? [this.account.nextEnd.signal] : [])];
+			place.woken = new AbortController();
+			const wakers = [
+				signal,
+				place.woken.signal,
+				...(isFirst ? [this.account.nextEnd.signal] : []),
+			];
 			await sleep(Math.min(opensAt, end) - since, AbortSignal.any(wakers));
 			const waitedMs = now() - since;
 			if (isFull) place.fullMs += waitedMs;
@@ -149,7 +148,8 @@ export class FullAccount {
 		const before = this.refusal;
 		if (before === undefined) [this.slotsUsed, this.pauseMs] = [this.account.ends, FIRST_PAUSE_MS];
 		if (turn === 'probe') this.pauseMs = Math.min(2 * this.pauseMs, LONGEST_PAUSE_MS);
-		this.probeAt = nowMs + Math.max(refusal.retryAfterMs || this.pauseMs, LEAST_PAUSE_MS);
+		// "Come back in 0 s" does not allow asking in a tight loop.
+		this.probeAt = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
 		this.refusals += 1;
 		// How long each one may wait depends on the kind.
@@ -161,7 +161,7 @@ export class FullAccount {
 		if (this.refusals === 0 || !this.report.isDue(nowMs)) return undefined;
 		const { refusals, line } = this;
 		this.refusals = 0;
-		const since = line[0] && `, the oldest for ${seconds(nowMs - line[0].place.since)}`;
+		const since = line[0] && `, the oldest for ${seconds(nowMs - line[0].since)}`;
 		return `Media Generation: the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${line.length}${since ?? ''}`;
 	}
 }

@@ -1,4 +1,4 @@
-/** Holds what all runs of this process share about one account, i.e. one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
+/** What all runs of this process share of an account, i.e. of one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
@@ -9,14 +9,14 @@ export type PollRoute = 'v1' | 'v1e';
 export type SpeechRoute = 'v1' | 'v3';
 
 /**
- * What a request is for. A pause applies to what it was said of: throttled looks hold back no creation, and a creation that
- * met a limit holds back no look. What an outsider causes by posting to a webhook holds back other callbacks only.
+ * What a request is for. A pause applies to what it was said of: throttled polls hold back no creation, and a creation that
+ * met a limit holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
  */
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
 
 const MAX_ACCOUNTS = 200;
 const MAX_KINDS = 100;
-const MAX_KNOWN = 20_000;
+const MAX_MADE = 20_000;
 /** Callbacks are held back for no longer than this. */
 const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
@@ -28,18 +28,12 @@ export class Account {
 	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
-	/** Tasks that executions of this process made or took up, and whether it has seen them end. They are nobody else's. */
-	readonly made = new BoundedMap<string, 'running' | 'ended'>(MAX_KNOWN);
+	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They are nobody else's. */
+	readonly made = new BoundedMap<string, 'running' | 'ended'>(MAX_MADE);
 	/** How many of them have ended. */
 	ends = 0;
 	/** Aborts when the next one ends. */
 	nextEnd = new AbortController();
-	private readonly states = new Map<unknown, object>();
-
-	/** Returns what another part of the node keeps of this account, by its class: made when it is first asked for, and gone with the account. */
-	state<T extends object>(kind: new (account: Account) => T): T {
-		return ensured<unknown, object>(this.states, kind, () => new kind(this)) as T;
-	}
 
 	created(taskId: string): void {
 		if (!this.made.has(taskId)) this.made.set(taskId, 'running');

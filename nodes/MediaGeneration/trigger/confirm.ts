@@ -79,8 +79,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	if (said.kind === 'task') {
 		const verdict = verdictOf(posted.taskId, said.task);
 		// Only the end of a task of this process frees a slot that its creations wait for.
-		const frees = verdict.kind !== 'running' && account.made.has(posted.taskId);
-		if (frees) account.taskEnded(posted.taskId);
+		if (verdict.kind !== 'running') account.taskEnded(posted.taskId);
 		return verdict;
 	}
 	// One of the two refusals was about the key, so that not every route has denied the task.
