@@ -10,9 +10,9 @@ import {
 	noteExecution,
 	noteWaking,
 	outcomesIn,
-	showHint,
 	type RunOutcome,
 } from '../../nodes/MediaGeneration/files/hint';
+import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 
 /** An execution with n8n's own limits: longer values are cut off, and more than ten keys are not kept. */
 function execution() {

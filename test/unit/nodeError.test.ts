@@ -11,7 +11,7 @@ import {
 	nodeError,
 	plainFailureItem,
 } from '../../nodes/MediaGeneration/files/failure';
-import { showHint } from '../../nodes/MediaGeneration/files/hint';
+import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;

@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
 import { isObject } from '../base/json';
+import { inHtml } from '../n8n/editor';
 import { withoutSocketCodes } from '../n8n/networkError';
 import type { DeliveredOutput } from './files';
 
@@ -70,10 +71,6 @@ export function failureIn(json: IDataObject): FailedJson | undefined {
 	const own = isObject(details) && typeof error === 'string' ? { ...details, error } : json;
 	return isOutcome(own.outcome) ? (own as FailedJson) : undefined;
 }
-
-/** The editor renders hints and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
-export const inHtml = (text: string) =>
-	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 interface ItemFailure {
 	index: number;

@@ -1,20 +1,11 @@
-/** Tells the editor what to show beside the items: hints above the output, and values that find an execution in the list. */
+/** Sums up a run for the editor: equal names of files, and values that find the execution in the list. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../n8n/clean';
+import { executionValues, MAX_VALUE, showHint } from '../n8n/editor';
 import { isObject, sumOf } from '../base/json';
-import { onOneLine, outcomes, quote, type Outcome } from '../base/failures';
-import { failureIn, inHtml } from './failure';
+import { outcomes, quote, type Outcome } from '../base/failures';
+import { failureIn } from './failure';
 import type { DeliveredOutput } from './files';
-
-export function showHint(
-	context: IExecuteFunctions,
-	type: 'info' | 'warning',
-	message: string,
-): void {
-	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
-	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
-	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
-}
 
 export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
@@ -53,14 +44,7 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	});
 }
 
-/** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */
-const MAX_VALUE = 255;
 const RUNS_FIELD = 'mediaGenerationRuns';
-
-/** The types of n8n 2.14 do not know it, and its older versions do not have it. */
-interface Noting {
-	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
-}
 
 function fitting(taskIds: Iterable<string>): string {
 	let value = '';
@@ -78,7 +62,7 @@ export function noteExecution(
 	summary: { taskIds: readonly string[]; credits: number | undefined; outcome: RunOutcome },
 ): void {
 	quietly(() => {
-		const { customData } = context as unknown as Noting;
+		const customData = executionValues(context);
 		const store = context.getContext('flow');
 		const runs: Record<string, unknown> = isObject(store[RUNS_FIELD]) ? store[RUNS_FIELD] : {};
 		runs[run] = { credits: summary.credits, outcome: summary.outcome };
@@ -98,7 +82,7 @@ export function noteExecution(
 /** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
 export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
-		const { customData } = context as unknown as Noting;
+		const customData = executionValues(context);
 		const { media_outcome: before } = customData.getAll();
 		customData.setAll({ media_outcome: worstOf([before, ...ends]) });
 	});

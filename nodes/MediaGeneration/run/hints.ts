@@ -2,7 +2,8 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { failureIn } from '../files/failure';
 import type { DeliveredOutput } from '../files/files';
-import { showEqualNames, showHint, shownOutputs } from '../files/hint';
+import { showEqualNames, shownOutputs } from '../files/hint';
+import { showHint } from '../n8n/editor';
 import { typeByExtension } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { logOf } from '../n8n/clean';

@@ -2,7 +2,8 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
-import { noteExecution, outcomesIn, showHint, worstOf, type RunOutcome } from '../files/hint';
+import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/hint';
+import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/item';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';

@@ -1,7 +1,7 @@
 /** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid, seconds } from '../base/failures';
-import { showHint } from '../files/hint';
+import { showHint } from '../n8n/editor';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';

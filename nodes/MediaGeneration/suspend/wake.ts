@@ -5,7 +5,8 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { answer, postedTo, refuse, CallRefusal, type Posted } from '../trigger/webhook';
+import { postedTo, refuse, CallRefusal, type Posted } from '../trigger/webhook';
+import { answer } from '../n8n/webhook';
 import { failureItem, plainFailureItem } from '../files/failure';
 import { assemble, failureOfWhole } from '../files/assembly';
 import { noteWaking, outcomesIn } from '../files/hint';

@@ -1,6 +1,6 @@
 /** Makes the callback URLs that the action node hands to the service. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { showHint } from '../files/hint';
+import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
 import { BoundedMap } from '../base/boundedMap';
 import { isPrivateHost } from '../transport/baseUrl';

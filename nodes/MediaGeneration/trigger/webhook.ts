@@ -1,8 +1,9 @@
-/** Reads what was posted to a webhook, and is the one way to answer. Source: docs/service.md, "Events". */
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+/** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Events". */
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../actions/taskIds';
 import { readJson, type Bound, type Read } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
+import { answer, callBody } from '../n8n/webhook';
 import { messageOf, quote } from '../base/failures';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
@@ -56,29 +57,10 @@ function readPost(raw: Buffer | undefined, parsed: unknown): Read {
 	}
 }
 
-type CallbackRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
-	rawBody?: Buffer;
-	readRawBody?: () => Promise<void>;
-};
-
 /** Ignores the stated content type. Throws a CallRefusal where the body names no task. */
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
-	const request = context.getRequestObject() as CallbackRequest;
-	const parsed: unknown = context.getBodyData();
-	// n8n 2.41 does not read a body whose type it does not know. A body that can't be read counts as missing.
-	if (request.rawBody === undefined && !(isObject(parsed) && Object.keys(parsed).length > 0))
-		await request.readRawBody?.().catch(() => undefined);
-	return readPosted(request.rawBody, parsed);
-}
-
-/** Answers in place of n8n, which would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
-export function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
-	context.getResponseObject().status(status).json(body);
-	return { noWebhookResponse: true };
+	const { raw, parsed } = await callBody(context);
+	return readPosted(raw, parsed);
 }
 
 /** Answers a call that failed: where a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */

@@ -1,0 +1,32 @@
+/** What n8n shows beside the items: hints above the output, and values that find an execution in the list. */
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { onOneLine } from '../base/failures';
+import { cleanerOf, quietly } from './clean';
+
+/** The editor renders hints and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
+export const inHtml = (text: string) =>
+	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+export function showHint(
+	context: IExecuteFunctions,
+	type: 'info' | 'warning',
+	message: string,
+): void {
+	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
+	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
+	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
+}
+
+/** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */
+export const MAX_VALUE = 255;
+
+/** The types of n8n 2.14 do not know it, and its older versions do not have it: then reading or setting a value throws. */
+interface HavingValues {
+	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
+}
+
+export function executionValues(
+	context: IExecuteFunctions | IWebhookFunctions,
+): HavingValues['customData'] {
+	return (context as unknown as HavingValues).customData;
+}
