@@ -16,7 +16,7 @@ function shifted(seconds: number, part: Spoken): number {
 	return Math.min(Math.max(first + inMs(seconds), first), last) / 1000;
 }
 
-/** This is a segment of a transcript in JSON (docs/service.md, "More routes"), or one of its words. Times are in seconds. */
+/** A segment of a transcript in JSON (docs/service.md, "More routes"), or one of its words. Times are in seconds. */
 interface TimedWord extends JsonObject {
 	text: string;
 	start?: number;
@@ -25,7 +25,7 @@ interface TimedWord extends JsonObject {
 
 type Segment = TimedWord & { words: TimedWord[] };
 
-/** This is enough for ten hours of speech. Parsing more would hold n8n's event loop for too long. */
+/** Enough for ten hours of speech. Parsing more would hold n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 
 function timesOf(value: JsonObject): Pick<TimedWord, 'start' | 'end'> {

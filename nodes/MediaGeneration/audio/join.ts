@@ -15,7 +15,7 @@ export interface Joinable {
 	/** Times are seconds of the joined file. An MP3 part keeps what its encoder put around the sound: 20 to 50 ms, more at low sample rates. */
 	parts: Array<{ start: number; end: number }>;
 	durationSeconds: number;
-	/** Is the file's extension, too. */
+	/** The file's extension, too. */
 	kind: Sound['kind'];
 	bytes: number;
 }
@@ -37,7 +37,7 @@ const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
 ];
 
-/** Says why a part does not fit the first one, as the end of a sentence. */
+/** Why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
 		return `it is ${KIND_NAMES[other.kind]}, and ${nameOfFirst} is ${KIND_NAMES[first.kind]}`;

@@ -1,4 +1,4 @@
-/** Knows kinds of files: one table has their extensions, MIME types and first bytes. */
+/** Kinds of files: one table of their extensions, MIME types and first bytes. */
 import { framesIn } from './mpeg';
 
 export interface FileType {
@@ -78,7 +78,7 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 	return found && { mimeType, extension: found.type.extension };
 }
 
-/** This many bytes tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
+/** Enough bytes to tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const FILE_HEAD_BYTES = 4_100;
 
 /** Other bytes can look like the first frame of an audio file, so that is not `certain`. Texts have no signature here. */

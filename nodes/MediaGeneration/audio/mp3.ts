@@ -16,7 +16,7 @@ import {
 import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
-/** This bit says that no checksum follows. */
+/** The bit for "no checksum follows". */
 const UNPROTECTED = 0x0001_0000;
 /** Silence and the header frame leave out checksum, bit rate, padding, the private bit, stereo modes and emphasis. */
 const KEPT_BITS = 0xfffe_0ccc;
@@ -115,14 +115,14 @@ function tagBegin(tail: Buffer, total: number): number | undefined {
 		: undefined;
 }
 
-/** These bits are the same in all frames: sync, version, layer and sample rate. */
+/** Bits that are the same in all frames: sync, version, layer and sample rate. */
 const FORMAT_BITS = 0xfffe_0c00;
 /** The table of positions is thinned out when it gets longer. */
 const MOST_POINTS = 512;
 /** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
 const MOST_RANGES = 1000;
 
-/** This is a frame of sound, something to pass over, or what can't be either. */
+/** A frame of sound, something to pass over, or what can't be either. */
 type Element = FrameHeader | { length: number; idle: number } | { problem: string };
 
 const lost = (at: number, problem: string): Element => ({
@@ -141,7 +141,7 @@ class Mp3Sound {
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
-	/** Counts the frames between two points. */
+	/** Frames between two points. */
 	private stride = 1;
 
 	/** @param bytes of the file, from its byte `from` on */

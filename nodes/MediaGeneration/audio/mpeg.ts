@@ -5,15 +5,15 @@ type MpegVersion = '1' | '2' | '2.5';
 export interface FrameHeader {
 	version: MpegVersion;
 	layer: number;
-	/** Counts samples in a second. */
+	/** Samples in a second. */
 	sampleRate: number;
-	/** This number is the four bytes of the header. */
+	/** The four bytes of the header as a number. */
 	bits: number;
 	channels: 1 | 2;
 	samplesPerFrame: number;
 	/** 0 means "free format". */
 	bitrateIndex: number;
-	/** Counts bytes, those of the header included; 0 in free format, and for other layers than III. */
+	/** In bytes, the header included; 0 in free format, and for other layers than III. */
 	length: number;
 }
 
@@ -29,7 +29,7 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
-/** Counts the bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
+/** The bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
 export function frameLength({ version, sampleRate }: Coding, bitrateIndex: number): number {
 	const rates = version === '1' ? BIT_RATES_1 : BIT_RATES_2;
 	const bytes = (samplesOf(version) / 8) * 1000 * (rates[bitrateIndex] ?? 0);
@@ -61,7 +61,7 @@ export function readFrame(bits: number): FrameHeader | undefined {
 /** Returns the length of the frame that begins there, 0 where it can't be known; undefined where none begins. */
 type LengthAt = (head: Buffer, at: number) => number | undefined;
 
-/** This needs only three bytes of a header. */
+/** Needs only three bytes of a header. */
 const mpegAt: LengthAt = (head, at) =>
 	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256)?.length;
 

@@ -1,10 +1,10 @@
 /** Describes what a pass over a sound file finds, and keeps the bytes that the pass still needs. */
 import type { FrameHeader } from './mpeg';
 
-/** Holds bytes of a file, from the first (inclusive) to the second (exclusive). */
+/** Bytes of a file, from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
-/** Says how many bytes of sound lie before a unit. */
+/** How many bytes of sound lie before a unit. */
 export type Point = readonly [unit: number, bytes: number];
 
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
@@ -12,13 +12,13 @@ interface FactsOf<Kind, Format> {
 	kind: Kind;
 	/** For an MP3 file, this is the header of its first frame. */
 	format: Format;
-	/** Names the coding in words: "MPEG-1", "16-bit PCM". */
+	/** The coding in words: "MPEG-1", "16-bit PCM". */
 	coding: string;
-	/** Counts the samples of one channel. */
+	/** Samples of one channel. */
 	samplesPerUnit: number;
 	units: number;
 	bytes: number;
-	/** Tells where the units lie; tags and headers that hold no sound are left out. */
+	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
 	/** Points lie at even distances, where units can differ in length. */
 	points: Point[];
@@ -31,9 +31,9 @@ export interface WavFormat {
 	/** 1 means PCM, 3 float. An extensible format has one inside. */
 	encoding: number;
 	channels: number;
-	/** Counts samples in a second. */
+	/** Samples in a second. */
 	sampleRate: number;
-	/** Counts the space that a sample takes. */
+	/** Space that a sample takes. */
 	bits: number;
 	blockBytes: number;
 	/** A joined file gets this content of the format chunk. */
@@ -46,7 +46,7 @@ export type Sound = Mp3Facts | WavFacts;
 
 interface NoSound {
 	kind: 'none';
-	/** Says why, as the end of a sentence: "it is not an MP3 or WAV file". */
+	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
 	problem: string;
 }
 
@@ -72,11 +72,11 @@ export const MOST_IDLE = 65_536;
 export const IDLE_ELEMENT = 64;
 
 const EMPTY = Buffer.alloc(0);
-/** These last bytes of a file show the tags there. */
+/** Enough of a file's end to find the tags there. */
 const TAIL_BYTES = 160;
 
 export class Unread {
-	/** Counts the bytes that have come. */
+	/** Bytes that have come. */
 	total = 0;
 	isWhole = false;
 	bytes: Buffer = EMPTY;

@@ -20,11 +20,11 @@ const CLAUSE_END = /[,;:!?)\]}.…–—،؛][\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** Scripts without spaces have this punctuation. */
 const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
 const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
-/** These belong to the character before them. */
+/** Belong to the character before them. */
 const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
-/** This much of a text shows whether a sentence ends in it. */
+/** Characters that show whether a sentence ends among them. */
 const LOOK_BEHIND = 9;
 const LOOK_AHEAD = 16;
 
@@ -131,7 +131,7 @@ function* nearest(
 	return undefined;
 }
 
-/** This much text before and after a place shows where words and graphemes begin. */
+/** Text before and after a place that shows where words and graphemes begin. */
 const BEFORE = 256;
 const AFTER = 64;
 const segmenters = (['word', 'grapheme'] as const).map(

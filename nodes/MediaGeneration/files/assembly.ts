@@ -12,11 +12,11 @@ import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files
 import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
 import { joinSources, type SoundSource } from './joining';
 
-/** Says how the tasks of an item make its output. A sleeping execution keeps it, so it is plain data. */
+/** How the tasks of an item make its output. Plain data, as a sleeping execution keeps it. */
 export interface Assembly {
 	/** `pauseMs` of silence separate the parts of one file. */
 	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
-	/** Holds the text of each part, or what is known of one that an earlier run sent. */
+	/** The text of each part, or what is known of one that an earlier run sent. */
 	texts: ReadonlyArray<string | { characters?: number }>;
 }
 
@@ -27,7 +27,7 @@ export interface AssemblyInput {
 }
 
 export interface DonePart extends Done {
-	/** Is undefined where the files are still to be fetched. */
+	/** Undefined where the files are still to be fetched. */
 	delivered?: Delivered | undefined;
 }
 
@@ -67,7 +67,7 @@ function partJson({ texts }: Assembly, number: number, task_id: string): IDataOb
 	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
 }
 
-/** Says which part it was, and what else is paid for. @param number of the part, from 0; undefined where no single one failed */
+/** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined where no single one failed */
 export function failureOfWhole(
 	failure: Failure,
 	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },

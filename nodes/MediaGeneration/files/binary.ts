@@ -10,10 +10,8 @@ import { Limiter } from '../base/limiter';
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
 
 const CHUNK_BYTES = 256 * 1024;
-/** This much is read from memory at once. It is a multiple of four, as four characters are three bytes. */
+/** Read from memory at once: a multiple of four, as four characters are three bytes. */
 const BASE64_CHARACTERS = 2 * 1024 * 1024;
-/** Opening a file costs as much as reading this many characters. */
-const OPENING_CHARACTERS = 100_000;
 
 /**
  * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
@@ -39,9 +37,6 @@ async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes =
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
 }
 
-/** Counts what was read from memory, over all files, since others had a turn. */
-let readAtOnce = 0;
-
 /** Yields the bytes of a stored file; it is opened when the first chunk is asked for, and closed whatever happens. */
 export async function* readStored(
 	context: N8nContext,
@@ -50,16 +45,10 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary, chunkBytes);
 	if (stream === undefined) {
-		readAtOnce += OPENING_CHARACTERS;
 		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {
-			const characters = binary.data.slice(at, at + BASE64_CHARACTERS);
-			readAtOnce += characters.length;
-			if (readAtOnce > BASE64_CHARACTERS) {
-				// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
-				await pause(0);
-				readAtOnce = 0;
-			}
-			yield Buffer.from(characters, 'base64');
+			// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
+			await pause(0);
+			yield Buffer.from(binary.data.slice(at, at + BASE64_CHARACTERS), 'base64');
 		}
 		return;
 	}

@@ -15,13 +15,13 @@ import { withoutSocketCodes } from '../n8n/networkError';
 import type { DeliveredOutput } from './files';
 
 export interface LeftOver {
-	/** These tasks are paid for and can still be fetched. */
+	/** Tasks that are paid for and can still be fetched. */
 	taskIds: readonly string[];
 	/** The tasks of these items may exist: the answer to their creation never came. */
 	unclearItems: readonly number[];
 	/** An unclear answer named these tasks. */
 	namedTaskIds: readonly string[];
-	/** Says in words what became of the other items. */
+	/** What became of the other items, in words. */
 	others?: string;
 }
 
@@ -36,7 +36,7 @@ export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: L
 	return words;
 }
 
-/** Holds all fields of a failed item: one record for every way out (run, waking, `details`). */
+/** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
 	const { message, outcome, taskId, status, httpStatus, candidates, whole } = failure;
 	return Object.entries({

@@ -53,7 +53,7 @@ export interface FetchDeps extends DownloadDeps {
 	limiter: Limiter;
 }
 
-/** Limits the files of one task. */
+/** Files of one task. */
 export const MAX_FILES = 100;
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */

@@ -78,7 +78,7 @@ type DoneTask = Omit<Done, 'kind'>;
 
 const CONCURRENT_DOWNLOADS = 4;
 const NAMED_ADDRESSES = 20;
-/** Limits the fields of all items of one task together. */
+/** Fields of all items of one task together. */
 const MAX_SPLIT_FIELDS = 10_000;
 
 function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {

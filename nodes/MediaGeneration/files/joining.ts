@@ -14,7 +14,7 @@ import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
 	sound: IBinaryData;
-	/** Is known where the sound was read before. */
+	/** Known where the sound was read before. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	json?: IBinaryData | undefined;

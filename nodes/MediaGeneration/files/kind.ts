@@ -44,7 +44,7 @@ function withoutProlog(text: string): string {
 	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
 }
 
-/** Tells whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
+/** Whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
@@ -91,7 +91,7 @@ const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|cod
 const MARKUP =
 	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 
-/** Tells whether only media (or another format that is not text) can be what was asked for. */
+/** Whether only media (or another format that is not text) can be what was asked for. */
 function isMedia(about: AboutFile): boolean {
 	if (isSoundOrImage(about) || about.kind === 'transcript') return isSoundOrImage(about);
 	const { byUrl, byHeader } = namedTypes(about);
@@ -136,7 +136,7 @@ function markupOf(head: Buffer): string | undefined {
 	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
 }
 
-/** Says why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
+/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	const text = leadingText(head) ?? markupOf(head);
 	if (isMedia(about)) {

@@ -8,6 +8,7 @@ import { carryInput } from '../files/item';
 import type { FileSettings } from '../actions/waiting';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
+import { forExpressions } from '../n8n/itemFiles';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
 import { urlOf } from '../base/json';
@@ -71,7 +72,8 @@ export async function suspend(
 	const node = context.getNode();
 	// They leave by the deadline, without this node being called again.
 	const all = [...sleepers.map(firstItem), ...further].map((item) => plainFailureItem(node, item));
-	const items = await cleanItems(context, all);
+	const kept = all.map((item) => forExpressions(context, item));
+	const items = await cleanItems(context, kept);
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
 	const noted = (task: SleepingTask): NotedTask => {
 		if (task.kind === 'done') return { ...task.watch, called: false, known: task.task };

@@ -12,6 +12,7 @@ import { assemble, failureOfWhole } from '../files/assembly';
 import { noteWaking, outcomesIn } from '../files/hint';
 import { carryInput, Delivery } from '../files/item';
 import { cleanerOf, cleanItems, logOf } from '../n8n/clean';
+import { expressedItems } from '../n8n/itemFiles';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { pause } from '../n8n/clock';
 import { recentClient } from '../transport/client';
@@ -73,7 +74,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	const resumeUrl = resumeUrlOf(url, urlOf(originalUrl, 'http://n8n')?.search ?? '');
 	if (resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
 	cleanerOf(context).hasUrl(resumeUrl);
-	return { items: items as INodeExecutionData[], notes, resumeUrl };
+	return { items: expressedItems(context, items), notes, resumeUrl };
 }
 
 const UNKNOWN_NOTES =

@@ -1,5 +1,5 @@
 /**
- * Is the other door to the network, for files: it never uses a credential. Redirects are followed one by one, so that every hop passes
+ * The other door to the network, for files: it never uses a credential. Redirects are followed one by one, so that every hop passes
  * n8n's own protection against server-side request forgery, which is off by default; private addresses only where the service has one.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -39,7 +39,7 @@ export type OpenFileFn = (
 ) => Promise<OpenFile | NotOpened>;
 
 const MAX_REDIRECTS = 5;
-/** Limits one hop, until its headers arrive. */
+/** For one hop, until its headers arrive. */
 const OPEN_TIMEOUT_MS = 60_000;
 /** A host may be silent for this long in the middle of a file. */
 const STALL_MS = 60_000;

@@ -14,7 +14,7 @@ export interface TaskOutput {
 const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
 const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
-/** Such fields hold smaller copies of a result. */
+/** Fields with smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
 /** A name with such a word speaks of what the request carried. */
 const REQUEST_WORDS =
@@ -24,7 +24,7 @@ const STREAM_KEY = /stream/i;
 /** The best ones come first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 const MAX_OUTPUT_DEPTH = 5;
-/** Limits the fields, and the objects of each level, that are looked through for addresses: no task has nearly as many. */
+/** Fields, and objects of each level, that are looked through for addresses: no task has nearly as many. */
 const MAX_LOOKED_AT = 1_000;
 
 function listOf(value: unknown): unknown[] {
