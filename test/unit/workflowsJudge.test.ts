@@ -110,7 +110,7 @@ test('a budget holds over the rounds of a loop, and each item is paid once', asy
 	expect(await judged(runs, tasks, { maximumCredits: 48 })).toEqual([]);
 	const over = await judged(runs, [...tasks, task('t4', of('i0', 3))], { maximumCredits: 30 });
 	expect(over.join('\n')).toMatch(
-		/is named nowhere(.|\n)*paid 2 times for 1(.|\n)*spent 60 of Max/,
+		/is named nowhere(.|\n)*paid 2 times for 1(.|\n)*spent 60 where it is to stop after 30/,
 	);
 });
 

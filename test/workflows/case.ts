@@ -30,13 +30,21 @@ export interface Events {
 	againAfterMs: number | undefined;
 	/** How often somebody presses Retry where an execution has failed. */
 	retries: number;
+	/** Whether Retry takes the workflow as it is saved now, which is the same. */
+	retriesCurrent: boolean;
 }
+
+/** How the workflow starts: by hand, or by a call whose answer comes with the last node or with Respond to Webhook. */
+export type Start = 'manual' | 'lastNode' | 'responseNode';
 
 /** Everything that a seed stands for. */
 export interface Case {
 	seed: number;
 	/** Whether n8n is killed while the workflow runs, together with others of its batch. */
 	restarts: boolean;
+	start: Start;
+	/** Whether half of the nodes use a second credential with the same key. */
+	hasTwoCredentials: boolean;
 	main: Plan;
 	child: Plan | undefined;
 	service: SettingsPatch;

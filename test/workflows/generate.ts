@@ -1,5 +1,5 @@
 /** A seed's workflow, and what happens to it. */
-import { type Case, type MediaNode, type Plan, type Script, tag } from './case';
+import { type Case, type MediaNode, type Plan, type Script, type Start, tag } from './case';
 import { Dice } from './dice';
 import { Graph, type Port } from './graph';
 import { addCreating, addTool, addWaiting } from './media';
@@ -105,14 +105,36 @@ class Growth {
 	}
 }
 
-function plan(dice: Dice, seed: number, callable: Plan | undefined, isChild: boolean): Plan {
-	const settings = dice.chance(0.3) ? { saveExecutionProgress: true } : {};
-	const graph = isChild
-		? new Graph(`Random ${seed} sub-workflow`, settings, 'Inner ')
-		: new Graph(`Random ${seed}`, settings);
+/** Settings of n8n for a workflow. What it does not save could not be judged, but for failed executions beside saved ones. */
+function settingsOf(dice: Dice) {
+	return {
+		...(dice.chance(0.3) && { saveExecutionProgress: true }),
+		...(dice.chance(0.3) && { binaryMode: 'combined' }),
+		...(dice.chance(0.15) && { executionOrder: 'v0' }),
+		...(dice.chance(0.12) && { executionTimeout: dice.pick([5, 15, 90]) }),
+		...(dice.chance(0.2) && { saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' }),
+	};
+}
+
+interface Wanted {
+	seed: number;
+	/** The sub-workflow that it may call. */
+	callable?: Plan | undefined;
+	/** Undefined for a sub-workflow. */
+	start?: Start;
+}
+
+function plan(dice: Dice, { seed, callable, start }: Wanted): Plan {
+	const isChild = start === undefined;
+	const idPrefix = dice.chance(0.15) ? dice.pick(['a/b ', '%2F..', '../?#']) : '';
+	const name = isChild ? `Random ${seed} sub-workflow` : `Random ${seed}`;
+	const graph = new Graph(name, settingsOf(dice), isChild ? 'Inner ' : '', idPrefix);
 	const growth = new Growth(dice, graph, callable !== undefined);
-	const from = isChild ? steps.addCalled(graph) : steps.addItems(graph, dice.between(1, 6));
+	const from = isChild
+		? steps.addCalled(graph)
+		: steps.addItems(graph, steps.startOf(start, seed), dice.between(1, 6));
 	const open = growth.chain(from, isChild ? dice.between(1, 2) : dice.between(2, 4));
+	if (start === 'responseNode') steps.addAnswer(graph, open);
 	steps.addEnd(graph, open);
 	if (!isChild && dice.chance(0.15)) steps.addStopAndError(graph, [dice.pick([open[0]!, ...open])]);
 	const isAgent = !isChild && dice.chance(0.12);
@@ -128,14 +150,21 @@ function withDeadlines({ graph, media }: Plan): void {
 
 export function caseOf(seed: number): Case {
 	const dice = new Dice(seed);
-	const child = dice.chance(0.35) ? plan(dice, seed, undefined, true) : undefined;
-	const main = plan(dice, seed, child, false);
+	const child = dice.chance(0.35) ? plan(dice, { seed }) : undefined;
+	const start = dice.weighted<Start>([
+		[7, 'manual'],
+		[2, 'lastNode'],
+		[1, 'responseNode'],
+	]);
+	const main = plan(dice, { seed, callable: child, start });
 	const restarts = seed % RESTART_EVERY === 0;
 	if (restarts) for (const each of [main, child]) if (each !== undefined) withDeadlines(each);
 	const when = (share: number) => (dice.chance(share) ? dice.between(0, 5000) : undefined);
 	return {
 		seed,
 		restarts,
+		start,
+		hasTwoCredentials: dice.chance(0.3),
 		main,
 		child,
 		service: service(dice),
@@ -145,6 +174,7 @@ export function caseOf(seed: number): Case {
 			// The model has its answers for one execution.
 			againAfterMs: main.script === undefined ? when(0.2) : undefined,
 			retries: dice.between(0, 2),
+			retriesCurrent: dice.chance(0.3),
 		},
 	};
 }

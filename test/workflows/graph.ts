@@ -31,6 +31,8 @@ export class Graph {
 		readonly settings: Record<string, unknown>,
 		/** What the names of its nodes begin with. */
 		private readonly prefix = '',
+		/** What the IDs of its nodes begin with; n8n takes any text. */
+		private readonly idPrefix = '',
 	) {}
 
 	/** Adds a node behind these ports; its name ends with a number. */
@@ -40,7 +42,7 @@ export class Graph {
 		const name = `${this.prefix}${title} ${count}`;
 		const at = this.nodes.length;
 		this.nodes.push({
-			id: `5e1f0000-0000-4000-8000-${String(at).padStart(12, '0')}`,
+			id: `${this.idPrefix}5e1f0000-0000-4000-8000-${String(at).padStart(12, '0')}`,
 			name,
 			type: given.type,
 			typeVersion: given.typeVersion,

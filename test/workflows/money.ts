@@ -34,15 +34,8 @@ function inputTags(execution: Saved): Map<string, number> {
 	return tags;
 }
 
-/**
- * How many more tasks of a tag the docs allow (docs/troubleshooting.md, "What can still be paid twice"): n8n's Retry sends what
- * had no clear answer again where the service has no list, and an execution that was killed begins again where it saved no progress.
- */
-function allowed(
-	{ executions, played }: Evidence,
-	books: Books,
-	tasks: readonly TaskRecord[],
-): number {
+/** How many more tasks of a tag are allowed: an execution that was killed, and retried, has no notes of what it created. */
+function allowed({ executions, played }: Evidence): number {
 	const retries = executions.filter(({ retryOf }) => retryOf !== undefined);
 	const killed = retries.filter(({ retryOf, startedAt }) =>
 		executions.some(
@@ -52,11 +45,7 @@ function allowed(
 					(played.restarts && wentOnAfter(each, Date.parse(startedAt ?? '')))),
 		),
 	);
-	const unclear = tasks.some(({ id }) => books.unclear.has(id));
-	const { tasks: isListed = false, tasksLagMs = 0 } = played.service.lists ?? {};
-	const isUnreadable =
-		!isListed || tasksLagMs > 0 || played.faults.some(({ route }) => route === 'list');
-	return (unclear && isUnreadable ? retries.length : 0) + killed.length;
+	return killed.length;
 }
 
 const wentOnAfter = ({ resultData }: Saved, ms: number) =>
@@ -73,7 +62,7 @@ export function paidTwice(evidence: Evidence, books: Books): string[] {
 	const cut = evidence.executions.filter(({ status }) => ['crashed', 'canceled'].includes(status));
 	return [...paid].flatMap(([each, tasks]) => {
 		if (cut.length > 0 && each.startsWith('<none ')) return [];
-		const count = (wanted.get(each) ?? 0) + cut.length + allowed(evidence, books, tasks);
+		const count = (wanted.get(each) ?? 0) + cut.length + allowed(evidence);
 		return tasks.length > count
 			? [
 					`${each} was paid ${tasks.length} times for ${count}: ${tasks.map(({ id }) => id).join(', ')}`,
@@ -84,7 +73,7 @@ export function paidTwice(evidence: Evidence, books: Books): string[] {
 
 const NODE_OF_TAG = /^<\S+ (.+) \d+>$/;
 
-/** Max Credits counts all runs of a node in an execution; what is on its way when it is reached still counts. */
+/** Stop After Credits counts all runs of a node in an execution; what is on its way when it is reached still counts. */
 export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
 	const families = familiesOf(executions);
 	const plans = new Set(executions.map(({ plan }) => plan));
@@ -104,7 +93,9 @@ export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
 			);
 			const most = ofPlan.length * (maximumCredits + atOnce * dearest);
 			const spent = own.reduce((sum, { cost }) => sum + cost, 0);
-			return spent > most ? [`${name} spent ${spent} of Max Credits ${maximumCredits}`] : [];
+			return spent > most
+				? [`${name} spent ${spent} where it is to stop after ${maximumCredits}`]
+				: [];
 		}),
 	);
 }

@@ -4,9 +4,11 @@ import type { TestContext } from '../n8n/harness/context';
 import { isFinished, type ExecutionSummary } from '../n8n/harness/execution';
 import { RestError, type SavedWorkflow } from '../n8n/harness/rest';
 import { startScriptedModel } from '../n8n/harness/scriptedModel';
+import { waitUntil } from '../n8n/harness/wait';
 import type { Workflow } from '../n8n/harness/workflow';
 import type { Case, Plan } from './case';
 import { type Evidence, type RawExecution, type Saved, savedOf, type Workflows } from './evidence';
+import { pathOf } from './steps';
 
 /** How long a workflow may take, deadlines that n8n notices a minute late included. */
 const PATIENCE_MS = 300_000;
@@ -45,11 +47,14 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 	const name = `Account of ${played.seed}`;
 	const credentialOf = async (title: string, type: string, data: Record<string, unknown>) =>
 		await patiently(async () => await rest.createCredential(title, type, data));
-	const credential = await credentialOf(name, 'mediaGenerationApi', {
+	const account = {
 		apiKey: service.apiKey,
 		baseUrl: service.baseUrl,
 		callbackSecret: SECRET,
-	});
+	};
+	const credentials = [await credentialOf(name, 'mediaGenerationApi', account)];
+	if (played.hasTwoCredentials)
+		credentials.push(await credentialOf(`${name}, a copy`, 'mediaGenerationApi', account));
 	const modelCredential = await credentialOf(`Model of ${played.seed}`, 'openAiApi', {
 		apiKey: 'scripted',
 		url: model.url,
@@ -61,9 +66,11 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 	const workflows: Array<Workflows[number]> = [];
 	const save = async (plan: Plan): Promise<SavedWorkflow> => {
 		const given = filledIn(plan.graph.workflow(), values);
-		for (const { credentials } of given.nodes)
-			if (credentials?.mediaGenerationApi)
-				credentials.mediaGenerationApi = { id: credential.id, name };
+		for (const [index, { credentials: named }] of given.nodes.entries()) {
+			const own = credentials[index % credentials.length];
+			if (named?.mediaGenerationApi && own !== undefined)
+				named.mediaGenerationApi = { id: own.id, name: own.name };
+		}
 		const workflow = await patiently(async () => await rest.createWorkflow(given));
 		workflows.push({ plan, workflow, as: { ...given, id: workflow.id } });
 		return workflow;
@@ -104,13 +111,38 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 
 type Rest = TestContext['rest'];
 
+/** Starts a workflow by hand, or by a call of its published webhook, whose answer nobody waits for. */
+function startOf(rest: Rest, workflow: SavedWorkflow, path: string | undefined) {
+	if (path === undefined) {
+		const first = async () => await rest.runManually(workflow, 'Start 1');
+		return { first, again: first };
+	}
+	const call = () => void rest.callWebhook(path).catch(() => undefined);
+	return {
+		first: async () => {
+			await rest.publish(workflow);
+			call();
+			const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id, 1))[0], {
+				what: `The execution of ${path}`,
+			});
+			return id;
+		},
+		again: async () => await Promise.resolve(call()),
+	};
+}
+
 /** Starts the workflow, does what the events say, and waits until nothing goes on any more. @returns what did not end */
-async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Promise<string[]> {
+async function run(
+	{ seed, main, start, events }: Case,
+	rest: Rest,
+	workflows: Workflows,
+): Promise<string[]> {
 	const workflow = workflows.find(({ plan }) => plan === main)?.workflow;
 	if (workflow === undefined) throw new Error('The workflow was not saved');
 	const began = Date.now();
 	// Where n8n is killed before it answers, there may be two executions, which is a case as well.
-	const first = await patiently(async () => await rest.runManually(workflow, 'Start 1'));
+	const started = startOf(rest, workflow, start === 'manual' ? undefined : pathOf(seed));
+	const first = await patiently(started.first);
 	const doing: Array<Promise<unknown>> = [];
 	const later = (ms: number | undefined, work: () => Promise<unknown>) => {
 		// What n8n refuses, as it is down or the execution over, does not happen.
@@ -122,7 +154,7 @@ async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Pr
 			);
 	};
 	later(events.stopAfterMs, async () => await rest.stopExecution(first));
-	later(events.againAfterMs, async () => await rest.runManually(workflow, 'Start 1'));
+	later(events.againAfterMs, started.again);
 	await Promise.all(doing);
 	let retries = events.retries;
 	for (;;) {
@@ -137,7 +169,7 @@ async function run({ main, events }: Case, rest: Rest, workflows: Workflows): Pr
 			);
 			if (each !== workflow || open.length > 0 || failed === undefined || retries === 0) continue;
 			retries -= 1;
-			await rest.retryExecution(failed.id).catch(() => undefined);
+			await rest.retryExecution(failed.id, events.retriesCurrent).catch(() => undefined);
 			open.push(failed);
 		}
 		if (open.length === 0) return [];

@@ -1,4 +1,5 @@
 /** n8n's own nodes. */
+import type { Start } from './case';
 import type { Dice } from './dice';
 import type { Graph, NodeGiven, Port } from './graph';
 
@@ -28,9 +29,28 @@ const when = (condition: string) =>
 		options: {},
 	});
 
-/** A start by hand, and so many items. */
-export function addItems(graph: Graph, count: number): Port[] {
-	const start = graph.add('Start', base('manualTrigger', 1));
+/** The path of a case's webhook. */
+export const pathOf = (seed: number): string => `random-${seed}`;
+
+export function startOf(start: Start, seed: number): NodeGiven {
+	if (start === 'manual') return base('manualTrigger', 1);
+	const webhook = base('webhook', 2, {
+		httpMethod: 'POST',
+		path: pathOf(seed),
+		responseMode: start,
+		options: {},
+	});
+	return { ...webhook, settings: { webhookId: pathOf(seed) } };
+}
+
+export function addAnswer(graph: Graph, from: readonly Port[]): void {
+	const answer = { respondWith: 'json', responseBody: '{ "answered": true }', options: {} };
+	graph.add('Answer', base('respondToWebhook', 1.4, answer), from);
+}
+
+/** A start, and so many items. */
+export function addItems(graph: Graph, given: NodeGiven, count: number): Port[] {
+	const start = graph.add('Start', given);
 	const list = Array.from({ length: count }, (_, index) => ({ item: `i${index}` }));
 	const edited = base('set', 3.4, {
 		mode: 'raw',

@@ -244,10 +244,10 @@ export class Rest {
 		return id;
 	}
 
-	/** n8n's Retry of a failed execution, with the workflow as it was; the new one's id, as soon as it is over or asleep. */
-	async retryExecution(id: string): Promise<string> {
+	/** n8n's Retry of a failed execution, with the workflow as it was, or as it is saved now; the new one's id, as soon as it is over or asleep. */
+	async retryExecution(id: string, loadWorkflow = false): Promise<string> {
 		const { id: retried } = await this.request<{ id: string }>('POST', `/executions/${id}/retry`, {
-			loadWorkflow: false,
+			loadWorkflow,
 		});
 		return retried;
 	}
