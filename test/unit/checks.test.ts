@@ -136,6 +136,15 @@ test.each([
 	},
 );
 
+test('n8n that fails for an execution which it has not saved yet has answered, too', async () => {
+	const message = "Cannot read properties of undefined (reading 'resumeToken')";
+	const { context, hints } = contextOf({
+		answered: { statusCode: 500, body: { code: 0, message } },
+	});
+	await checkSuspension(context, SERVICE);
+	expect(hints).toEqual([]);
+});
+
 describe('where this n8n does not answer at its own address', () => {
 	const said = (statusCode: number, body: unknown) => ({ answered: { statusCode, body } });
 	const cases: Array<[string, Setting, string]> = [

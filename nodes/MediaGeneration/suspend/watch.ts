@@ -134,7 +134,12 @@ const FINAL_WORDS = [
 	...['has finished', 'does not exist', 'does not contain a waiting webhook'],
 	...[NOT_WAITED_FOR, FOREIGN_TASK],
 ];
-const N8N_WORDS = [...RUNNING_WORDS, ...FINAL_WORDS, 'already being resumed', 'is not registered'];
+/** With the last one it fails for an execution of the editor that it has not saved yet. */
+const N8N_WORDS = [
+	...RUNNING_WORDS,
+	...FINAL_WORDS,
+	...['already being resumed', 'is not registered', "reading 'resumeToken'"],
+];
 
 function says(reply: SelfReply, anyOf: readonly string[]): boolean {
 	if (reply.status === undefined || !isObject(reply.body)) return false;
