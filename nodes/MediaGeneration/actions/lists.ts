@@ -153,14 +153,14 @@ function pageOfAll(entries: ListEntry[], words: string, cursor = '0'): Page<List
 /** A route with these statuses offers nothing to choose from, and the next one is asked. */
 const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
 
-interface ListQuery extends ReadSource {
+export interface ListQuery extends ReadSource {
 	what: string;
 	/** Searched for; empty for all. */
 	words: string;
 }
 
 /** Undefined where there is no list. Throws a FailureError where it can't be read. */
-export async function readPage(
+async function readPage(
 	{ what, words, ...from }: ListQuery,
 	route: ListRoute,
 	cursor: string | undefined,
@@ -175,29 +175,46 @@ export async function readPage(
 	return page && route.next === undefined ? pageOfAll(page.entries, words, cursor) : page;
 }
 
+/** Where a page begins. The editor keeps it as a text. */
+export interface ListPosition {
+	route: string;
+	cursor: string;
+	/** The last entries of the pages before, as services repeat entries where pages meet. */
+	seen: readonly string[];
+}
+
+const SEEN_KEPT = 2 * LIST_PAGE_SIZE;
+
 export function noList(what: string, description: string): FailureError {
 	const message = `The service publishes no list of ${what}`;
 	return new FailureError({ outcome: 'rejected', message, description });
 }
 
-/** Reads at most so many entries of the list that these routes share; undefined where none of them has it. */
-async function readRoutes(
+/** Yields the pages of a list, each with the position of the next one. Throws a FailureError where it can't be read. */
+export async function* listPages(
 	query: ListQuery,
-	routes: readonly ListRoute[],
-	limit: number,
-): Promise<ListEntry[] | undefined> {
-	const entries: ListEntry[] = [];
-	const seen = new Set<string>();
-	let isThere = false;
-	for (const route of routes) {
-		const read = async (cursor?: string) => await readPage(query, route, cursor);
-		for await (const page of newPages({ read, keyOf: ({ value }) => value, seen })) {
-			isThere = true;
-			for (const entry of page.entries) entries.push(entry);
-			if (entries.length >= limit) return entries.slice(0, limit);
+	routes: List['routes'],
+	from?: ListPosition,
+): AsyncGenerator<{ entries: ListEntry[]; next: ListPosition | undefined }> {
+	const seen = new Set(from?.seen);
+	for (const group of routes) {
+		const first = from === undefined ? 0 : group.findIndex(({ name }) => name === from.route);
+		if (first < 0) continue;
+		for (const [index, route] of [...group.entries()].slice(first)) {
+			const pages = newPages({
+				read: async (cursor?: string) => await readPage(query, route, cursor),
+				keyOf: ({ value }) => value,
+				seen,
+				from: (index === first && from?.cursor) || undefined,
+			});
+			for await (const { entries, next: cursor } of pages) {
+				const following = cursor === undefined ? group[index + 1] : route;
+				const kept = { cursor: cursor ?? '', seen: [...seen].slice(-SEEN_KEPT) };
+				yield { entries, next: following && { route: following.name, ...kept } };
+			}
 		}
+		if (seen.size > 0) return;
 	}
-	return isThere ? entries : undefined;
 }
 
 /** Throws a FailureError where there is no list, or where it can't be read. */
@@ -206,12 +223,13 @@ export async function readList(
 	{ what, routes }: List,
 	{ words = '', limit }: { words?: string; limit: number },
 ): Promise<ListEntry[]> {
+	const found: ListEntry[] = [];
 	let isThere = false;
-	for (const group of routes) {
-		const entries = await readRoutes({ ...from, what, words }, group, limit);
-		if (entries !== undefined && entries.length > 0) return entries;
-		isThere ||= entries !== undefined;
+	for await (const { entries } of listPages({ ...from, what, words }, routes)) {
+		isThere = true;
+		for (const entry of entries) found.push(entry);
+		if (found.length >= limit) break;
 	}
-	if (isThere) return [];
-	throw noList(what, 'Look up the IDs in its documentation or on its website.');
+	if (!isThere) throw noList(what, 'Look up the IDs in its documentation or on its website.');
+	return found.slice(0, limit);
 }
