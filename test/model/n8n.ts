@@ -111,6 +111,9 @@ export interface Surroundings {
 	credential?: IDataObject | Error;
 	asTool?: boolean;
 	asSubworkflow?: boolean;
+	isManual?: boolean;
+	/** Of an execution before. */
+	lastId?: number;
 	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
 	/** What the node keeps in its context at first. */
@@ -230,7 +233,7 @@ export class N8n {
 
 	private newExecution(input: INodeExecutionData[], given: Partial<Execution>): Execution {
 		const began = this.machine.wall();
-		const id = String(this.executions.length + 1);
+		const id = String((this.world.lastId ?? 0) + this.executions.length + 1);
 		const execution = new Execution(id, this.alive, { ...given, input, began });
 		this.executions.push(execution);
 		return execution;
@@ -547,7 +550,9 @@ export class N8n {
 					? 'retry'
 					: this.world.asSubworkflow === true
 						? 'integrated'
-						: 'trigger',
+						: this.world.isManual === true
+							? 'manual'
+							: 'trigger',
 			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
 			additionalData: { currentNodeExecutionIndex: execution.nodesStarted },
 			getInputData: () => execution.data.main[0],

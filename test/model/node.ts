@@ -50,6 +50,9 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	credential?: IDataObject | Error;
 	asTool?: boolean;
 	asSubworkflow?: boolean;
+	isManual?: boolean;
+	/** Runs against the same service, by the same workflow. */
+	like?: Ran;
 	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
 	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
@@ -110,7 +113,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		items,
 		node: { ...PLAIN_NODE, ...given.node },
 	};
-	const { baseUrl, ownUrl, filesUrl } = after ?? addresses();
+	const { baseUrl, ownUrl, filesUrl } = after ?? given.like ?? addresses();
 	const machine = new Machine(history.seed);
 	const requests: Request[] = [];
 	const note = () => undefined;
@@ -139,6 +142,8 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		credential: given.credential,
 		asTool: given.asTool,
 		asSubworkflow: given.asSubworkflow,
+		isManual: given.isManual,
+		lastId: Number(given.like?.execution.id ?? 0),
 		withoutSignal: given.withoutSignal,
 		context: after?.execution.context,
 		runIndex: given.runIndex,

@@ -1,20 +1,99 @@
 /** What a person in the editor is told of a run: hints, names of files, and what became of the other items. */
-import { good, idOf, long, refused, runNode, sound, sounds, speech } from './node';
+import { good, goOn, idOf, long, refused, runNode, sound, sounds, speech, taskWith } from './node';
 
 test.each([
-	[['', 'b', 'c'], [], / 2 other items got no task\.$/],
-	[['', 'b'], [], / 1 other item got no task\.$/],
+	[['', 'b', 'c'], [], / Nothing was sent for 2 other items either\.$/],
+	[['', 'b', ''], [], / 1 other item failed, too\. Nothing was sent for 1 other item either\.$/],
 	[['a'], [refused], /No task was created and nothing was paid\.$/],
 	[['a', 'b'], [refused, good], / 1 other item has a paid task\./],
 	[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
 	[
 		['a', 'b', 'c', 'd'],
 		[refused, good, good, refused],
-		/ 2 other items have paid tasks\. 1 other item failed, too\. Paid tasks of this run/,
+		/ 2 other items have paid tasks\. 1 other item failed, too\. Running this node again creates/,
 	],
 ])('a run that fails says what became of the other items: %j', async (texts, creations, words) => {
 	const { error } = await runNode({ parameters: sounds(...texts), creations });
 	expect(error?.description).toMatch(words);
+});
+
+test('a failure says what running the node again would pay', async () => {
+	const { error } = await runNode({
+		parameters: sounds('a', 'b', 'c', 'd'),
+		creations: [good, refused, good, good],
+	});
+	const ids = [0, 1, 2].map((index) => idOf(index)).join(', ');
+	expect(error?.description).toMatch(
+		new RegExp(
+			` 3 other items have paid tasks\\. Running this node again creates a new task for every item, also for the 3 that are paid for\\. Fetch those with "Task: Wait": ${ids}\\. To keep good items next time, set On Error to Continue, or turn on Retry On Fail\\.$`,
+		),
+	);
+});
+
+test('a failure whose own task is the only one names it once', async () => {
+	const { error } = await runNode({
+		parameters: { ...sound, options: { timeout: 1 } },
+		tasks: [taskWith({ seconds: 400 })],
+	});
+	expect(error?.description).toMatch(/"Task: Wait"/);
+	expect(error?.description?.match(/Task: Wait/g)).toHaveLength(1);
+	expect(error?.description).not.toMatch(/Running this node again/);
+});
+
+test('an ID that the service does not know is not called paid', async () => {
+	const { error, logs } = await runNode({
+		parameters: { resource: 'task', operation: 'wait', taskId: 'nope-123' },
+		answer: () => ({ status: 404, body: { error: 'Not found' } }),
+	});
+	expect(error?.message).toMatch(/^Task nope-123 can't be found/);
+	expect(error?.description).not.toMatch(/[Pp]aid/);
+	expect(logs.join()).not.toMatch(/[Pp]aid/);
+});
+
+describe('a manual run', () => {
+	const manual = { isManual: true };
+
+	test('names the tasks that an earlier one has paid for, and creates all the same', async () => {
+		const first = await runNode({ ...manual, parameters: sounds('a', 'b', 'c') });
+		expect(first.hints.join()).not.toMatch(/test run/);
+		const second = await runNode({
+			...manual,
+			parameters: sounds('a', 'b', 'changed'),
+			like: first,
+		});
+		expect(second.bodies).toHaveLength(3);
+		expect(second.hints[0]).toBe(
+			`2 tasks are paid in an earlier test run: pin the output, or fetch them with "Task: Wait": ${idOf(0)}, ${idOf(1)}`,
+		);
+		expect(second.logs.join()).toMatch(/paid in an earlier test run/);
+	});
+
+	test('says nothing of tasks that failed, of other modes, and after an hour', async () => {
+		const failed = await runNode({
+			...manual,
+			parameters: sound,
+			tasks: [taskWith({ end: 'error' })],
+			node: goOn,
+		});
+		const hintsOf = async (given: object) =>
+			(await runNode({ parameters: sound, ...given })).hints.join();
+		expect(await hintsOf({ ...manual, like: failed })).not.toMatch(/test run/);
+		const good = await runNode({ ...manual, parameters: sound });
+		expect(await hintsOf({ like: good })).not.toMatch(/test run/);
+		expect(await hintsOf({ ...manual, like: good })).toMatch(/^1 task is paid/);
+	});
+});
+
+test('100 parts of texts or more are hinted at, once they are asked for', async () => {
+	const text = 'A sentence that is long enough to be a part of its own.\n\n'.repeat(100);
+	const parameters = { ...long('join'), text, options: { maxCharacters: 60 } };
+	const { hints, bodies, logs } = await runNode({ parameters });
+	expect(bodies).toHaveLength(100);
+	const words = '100 tasks for 1 text: a larger "Max Characters per Part" makes fewer';
+	expect(hints).toContain(words);
+	expect(logs[0]).toContain(words);
+	const few = await runNode({ parameters: { ...parameters, options: { maxCharacters: 120 } } });
+	expect(few.hints.join()).not.toMatch(/makes fewer/);
 });
 
 test('failed items of an error branch are looked for at the branch', async () => {

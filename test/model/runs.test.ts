@@ -200,8 +200,8 @@ describe('On Error', () => {
 });
 
 describe('what a failed run leaves', () => {
-	const mayExist = (items: string) =>
-		`The tasks of items ${items} may exist and be paid for, as the answers to their creation never came: check at the service.`;
+	const mayExist = (tasks: string) =>
+		`The ${tasks} item may exist and be paid for, as the answers to their creation never came: check at the service.`;
 
 	test('the error and the log name the tasks of use, without those that failed', async () => {
 		const { error, logs } = await runNode({
@@ -209,8 +209,10 @@ describe('what a failed run leaves', () => {
 			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
 		});
 		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
+		const again =
+			'Running this node again creates a new task for every item, also for the 2 that are paid for';
 		const left = `Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}, ${idOf(2)}.`;
-		expect(error?.description).toMatch(new RegExp(` 2 other items have paid tasks\\. ${left}$`));
+		expect(error?.description).toMatch(new RegExp(` 2 other items have paid tasks\\. ${again}`));
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${left}`]);
 	});
 
@@ -220,9 +222,13 @@ describe('what a failed run leaves', () => {
 			creations: [refused, unclear, unclear],
 		});
 		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
-		expect(error?.description).toMatch(/The tasks of items 1, 2 may exist and be paid for/);
+		expect(error?.description).toMatch(
+			/The tasks of the 2nd and 3rd item may exist and be paid for/,
+		);
 		expect(error?.description).not.toMatch(/It named|still fetch/);
-		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${mayExist('1, 2')}`]);
+		expect(warnings(logs)).toEqual([
+			`warn: Media Generation: the run failed. ${mayExist('tasks of the 2nd and 3rd')}`,
+		]);
 	});
 
 	test('with the task that the refusal of a creation has named', async () => {
@@ -234,7 +240,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.description).toMatch(new RegExp(`It named: ${ID}\\.`));
 		expect(warnings(logs)).toEqual([
 			`warn: Media Generation: task ${ID} for item 1 of execution 1 may exist`,
-			`warn: Media Generation: the run failed. ${mayExist('1')} It named: ${ID}.`,
+			`warn: Media Generation: the run failed. ${mayExist('task of the 2nd')} It named: ${ID}.`,
 		]);
 	});
 
@@ -245,7 +251,9 @@ describe('what a failed run leaves', () => {
 			node: goOn,
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual([undefined, 'unknown', 'rejected']);
-		expect(warnings(logs)).toEqual([`warn: Media Generation: the run ended. ${mayExist('1')}`]);
+		expect(warnings(logs)).toEqual([
+			`warn: Media Generation: the run ended. ${mayExist('task of the 2nd')}`,
+		]);
 	});
 });
 
@@ -426,8 +434,8 @@ describe('paid once', () => {
 		const { json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
-		expect(hints[0]).toMatch(/^Item 1 may be paid for twice: sent again, unless found/);
-		expect(warnings(logs)[0]).toMatch(/item 1 may be paid for twice.*the list does not show it/);
+		expect(hints[0]).toMatch(/^The 2nd item may be paid for twice: sent again, unless found/);
+		expect(warnings(logs)[0]).toMatch(/the 2nd item may be paid for twice.*the list does not show it/);
 		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
 		expect(known.sent).toHaveLength(2);
 	});
@@ -490,7 +498,7 @@ describe('Minimum Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item. 1 other item got no task.',
+			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item. Nothing was sent for 1 other item either.',
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -640,7 +648,7 @@ test('the error of a later try names the items of all tries whose tasks may exis
 		node: { tries: 2 },
 	});
 	expect(sent).toHaveLength(4);
-	expect(error?.description).toContain('The tasks of items 0, 1, 2 may exist');
+	expect(error?.description).toContain('The tasks of the 1st, 2nd, and 3rd item may exist');
 });
 
 describe('where n8n gives no signal of a stop', () => {

@@ -1,6 +1,6 @@
 /** Has the fields for requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
-import { invalid, ordinal } from '../base/failures';
+import { invalid, itemsInWords } from '../base/failures';
 import { asText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
@@ -74,7 +74,7 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 	const found = fileNamed(files, field);
 	if (found !== undefined) return found;
 	const present = Object.keys(files);
-	const which = `the ${ordinal(item.itemIndex)} item`;
+	const which = itemsInWords([item.itemIndex]);
 	if (present.length === 0)
 		throw invalid(
 			`"${label}" names "${field}", but ${which} has no file`,

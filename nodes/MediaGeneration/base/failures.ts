@@ -104,11 +104,17 @@ export function quote(text = '', limit = 300): string | undefined {
 }
 
 /** Counts as people do: the item of index 0 is the 1st. */
-export function ordinal(index: number): string {
+function ordinal(index: number): string {
 	const number = index + 1;
 	const ending = { one: 'st', two: 'nd', few: 'rd' } as Record<string, string>;
 	const rule = new Intl.PluralRules('en', { type: 'ordinal' }).select(number);
 	return `${number}${ending[rule] ?? 'th'}`;
+}
+
+/** Names items as people count them: "the 2nd and 3rd item". */
+export function itemsInWords(indexes: readonly number[]): string {
+	const list = new Intl.ListFormat('en').format(indexes.map(ordinal));
+	return `the ${list} item`;
 }
 
 export function seconds(ms: number): string {

@@ -8,7 +8,7 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
+import { isOutcome, itemsInWords, onOneLine, type Failure, type Outcome } from '../base/failures';
 import { isObject } from '../base/json';
 import { inHtml } from '../n8n/editor';
 import { withoutSocketCodes } from '../n8n/networkError';
@@ -21,19 +21,39 @@ export interface LeftOver {
 	unclearItems: readonly number[];
 	/** An unclear answer named these tasks. */
 	namedTaskIds: readonly string[];
+	/** Whether this run creates tasks, and would again. */
+	creates?: boolean;
 	/** What became of the other items, in words. */
 	others?: string;
 }
 
-export function wordsFor({ taskIds, unclearItems, namedTaskIds, others = '' }: LeftOver): string {
-	let words = others;
-	if (unclearItems.length > 0) {
-		words += ` The tasks of items ${unclearItems.join(', ')} may exist and be paid for, as the answers to their creation never came: check at the service.`;
-		if (namedTaskIds.length > 0) words += ` It named: ${namedTaskIds.join(', ')}.`;
-	}
-	if (taskIds.length > 0)
-		words += ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
-	return words;
+function wordsForUnclear({ unclearItems, namedTaskIds }: LeftOver): string {
+	if (unclearItems.length === 0) return '';
+	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
+	const tasks = unclearItems.length === 1 ? 'task' : 'tasks';
+	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as the answers to their creation never came: check at the service.${named}`;
+}
+
+/** What a run leaves, for the log. */
+export function wordsFor(left: LeftOver): string {
+	const { taskIds } = left;
+	const tasks =
+		taskIds.length === 0
+			? ''
+			: ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
+	return `${wordsForUnclear(left)}${tasks}`;
+}
+
+/** Says after a failure what is paid for, and what running the node again would pay. The failure itself names its own task. */
+function adviceAfter({ taskId, whole }: Failure, left: LeftOver): string {
+	const { taskIds, creates = false, others = '' } = left;
+	const own = new Set([taskId, ...(whole?.taskIds ?? [])]);
+	const before = `${others}${wordsForUnclear(left)}`;
+	if (!taskIds.some((each) => !own.has(each))) return before;
+	const list = taskIds.join(', ');
+	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
+	const paid = taskIds.length === 1 ? '1 that is' : `${taskIds.length} that are`;
+	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch those with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
 }
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
@@ -83,7 +103,9 @@ export function nodeError(
 	{ failure, index: itemIndex }: ItemFailure,
 	left?: LeftOver,
 ): NodeApiError | NodeOperationError {
-	const description = inHtml(`${failure.description}${left === undefined ? '' : wordsFor(left)}`);
+	const description = inHtml(
+		`${failure.description}${left === undefined ? '' : adviceAfter(failure, left)}`,
+	);
 	const message = withoutSocketCodes(failure.message);
 	const error =
 		failure.outcome === 'invalid'

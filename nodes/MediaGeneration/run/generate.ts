@@ -10,6 +10,7 @@ import type { Waking } from '../suspend/checks';
 import { suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
+import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems, warnOfSubworkflow } from './hints';
 import { readInputFiles } from './inputFiles';
 import { sleeplessResult } from './conclude';
@@ -63,6 +64,7 @@ async function runPlanned(
 		);
 		results = await runItems(run, items);
 		report.note(results, run.spending);
+		rememberTests(run, items, results);
 		hintAtFiles(context, items, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !run.isStopped;
 		const output =

@@ -7,9 +7,10 @@ import { showHint } from '../n8n/editor';
 import { typeByExtension } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { logOf } from '../n8n/clean';
-import { quote } from '../base/failures';
-import { asText } from '../base/json';
+import { itemsInWords, quote } from '../base/failures';
+import { asText, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
+import { hintAtEarlierTests } from './earlierTests';
 import { askedFor, type Item, type ItemResult } from './item';
 import type { Planned } from './plan';
 import type { Run } from './run';
@@ -33,11 +34,10 @@ function warnOfRepeats(run: Run, items: readonly Item[]): void {
 		(item) => item.settings.sendUnclearAgain && earlierOf(run, item).includes('unclear'),
 	);
 	if (unclear.length === 0) return;
-	const indexes = unclear.map(({ index }) => index).join(', ');
-	const which = `item${unclear.length === 1 ? '' : 's'} ${indexes}`;
+	const which = itemsInWords(unclear.map(({ index }) => index));
 	warn(
 		run.context,
-		`${which.replace('i', 'I')} may be paid for twice: sent again, unless found, as no answer came the first time`,
+		`${which.replace('t', 'T')} may be paid for twice: sent again, unless found, as no answer came the first time`,
 		`${which} may be paid for twice: no answer came the first time; sent again where the list does not show it`,
 	);
 }
@@ -82,9 +82,22 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 	showHint(context, 'info', message);
 }
 
+/** As many parts of texts cost something, and may come from a length that was mistyped. */
+const MANY_PARTS = 100;
+
+function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): void {
+	const split = items.filter(({ assembly: { longText } }) => longText.kind !== 'off');
+	const parts = sumOf(split.map((item) => item.parts.length));
+	if (parts < MANY_PARTS || split.some(({ parts: [first] }) => first?.kind !== 'creates')) return;
+	const what = `${parts} tasks for ${split.length === 1 ? '1 text' : `${split.length} texts`}: a larger "Max Characters per Part" makes fewer`;
+	warn(context, what, what);
+}
+
 /** Call this before anything is created. */
 export function hintAtItems(run: Run, ready: Planned): void {
 	const items = ready.filter((each) => each.kind === 'item');
+	hintAtEarlierTests(run, items);
+	warnOfManyParts(run.context, items);
 	warnOfRepeats(run, items);
 	warnOfPaidInput(run, items);
 	showLongTexts(run.context, items);

@@ -9,7 +9,7 @@ import { itemFile } from '../actions/inputFiles';
 import { readPause } from '../actions/longText';
 import { readMaxFileBytes } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
-import { attempt, attemptLater, invalid, type Failure, ordinal } from '../base/failures';
+import { attempt, attemptLater, invalid, type Failure, itemsInWords } from '../base/failures';
 import { failedItem, type Executing } from './output';
 
 function textField(fields: ItemFields, name: string, label: string): string | undefined {
@@ -45,7 +45,7 @@ async function joinGroup(
 		maxBytes: readMaxFileBytes(first),
 		baseName: textField(first, 'fileName', 'File Name') ?? 'joined',
 		withTranscript: false,
-		nameOf: (number) => `the ${ordinal(items[number]?.itemIndex ?? number)} item`,
+		nameOf: (number) => itemsInWords([items[number]?.itemIndex ?? number]),
 	});
 	if (!joined.ok)
 		throw invalid(

@@ -55,14 +55,18 @@ function othersOf(first: FailedResult, results: Planned): string {
 	const made = others.filter(
 		(result) => result.kind !== 'failed' && taskIdsOf(result).length > 0,
 	).length;
-	const none = others.length - failed - made;
-	const many = (count: number, one: string, more: string) =>
-		count === 0 ? '' : ` ${count} other ${count === 1 ? `item ${one}` : `items ${more}`}.`;
+	// Such items were not begun.
+	const ready = others.filter(({ kind }) => kind === 'item').length;
+	const none = others.length - failed - made - ready;
+	const items = (count: number) => `${count} other ${count === 1 ? 'item' : 'items'}`;
 	return [
-		many(made, 'has a paid task', 'have paid tasks'),
-		many(failed, 'failed, too', 'failed, too'),
-		many(none, 'got no task', 'got no task'),
-	].join('');
+		made > 0 && ` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}.`,
+		failed > 0 && ` ${items(failed)} failed, too.`,
+		none > 0 && ` ${items(none)} got no task.`,
+		ready > 0 && ` Nothing was sent for ${items(ready)} either.`,
+	]
+		.filter((words) => words !== false)
+		.join('');
 }
 
 export class Report {
@@ -99,13 +103,18 @@ export class Report {
 		const named = unclear
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 			.filter((taskId) => !known.has(taskId));
+		const isMade = (id: string | undefined) => before.made.some(({ taskId }) => taskId === id);
+		// An ID that was entered, and that the service does not know, is nobody's paid task.
 		const useless = new Set(
-			failed.map(({ failure: { outcome, taskId } }) => (outcome === 'failed' ? taskId : undefined)),
+			failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
+				outcome === 'failed' || (httpStatus === 404 && !isMade(taskId)) ? taskId : undefined,
+			),
 		);
 		return {
 			taskIds: [...known].filter((taskId) => !useless.has(taskId)),
 			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
 			namedTaskIds: [...new Set(named)],
+			creates: before.made.length > 0,
 		};
 	}
 
@@ -114,7 +123,8 @@ export class Report {
 		const [first] = failuresIn(results);
 		if (first === undefined || this.failuresGoOn) return;
 		const left = this.left(results);
-		this.log('the run failed', left);
+		// The end of a stopped run is logged once.
+		if (this.context.getExecutionCancelSignal()?.aborted !== true) this.log('the run failed', left);
 		const others = othersOf(first, results);
 		throw nodeError(this.context.getNode(), first, { ...left, others });
 	}

@@ -1,0 +1,71 @@
+/**
+ * Remembers for an hour what manual runs have made in this process. Who corrects one row and executes the step again pays for all rows
+ * again, as asked: the hint names the tasks that are there already.
+ */
+import { BoundedMap } from '../base/boundedMap';
+import { showHint } from '../files/hint';
+import { logOf } from '../n8n/clean';
+import { askedFor, type Item, type ItemResult } from './item';
+import type { Planned } from './plan';
+import type { Run } from './run';
+
+interface TestRun {
+	executionId: string;
+	taskIds: readonly string[];
+	/** Epoch ms. */
+	at: number;
+}
+
+const REMEMBERED_MS = 60 * 60_000;
+const MAX_REMEMBERED = 2_000;
+/** More of them would not fit above the output; the log has all. */
+const IDS_SHOWN = 3;
+
+/** By the node, and the requests of an item. */
+const testRuns = new BoundedMap<string, TestRun>(MAX_REMEMBERED);
+
+const isManual = ({ context }: Run) => context.getMode() === 'manual';
+
+/** What an item asks for; undefined where it creates nothing. */
+function keyFor({ context, client }: Run, { parts }: Item): string | undefined {
+	const hashes = parts.flatMap((part) =>
+		part.kind === 'creates' ? [askedFor(client, part).hash] : [],
+	);
+	if (hashes.length === 0) return undefined;
+	return [context.getWorkflow().id, context.getNode().id, ...hashes].join(' ');
+}
+
+/** Call this before anything is created. */
+export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
+	const { context, ledger } = run;
+	if (!isManual(run)) return;
+	const paid = items.flatMap((item) => {
+		const earlier = testRuns.get(keyFor(run, item) ?? '');
+		const isPaid =
+			earlier !== undefined &&
+			earlier.executionId !== ledger.run.executionId &&
+			run.now() - earlier.at < REMEMBERED_MS;
+		return isPaid ? earlier.taskIds : [];
+	});
+	if (paid.length === 0) return;
+	const [tasks, them] =
+		paid.length === 1 ? ['1 task is', 'it'] : [`${paid.length} tasks are`, 'them'];
+	const said = `${tasks} paid in an earlier test run: pin the output, or fetch ${them} with "Task: Wait":`;
+	const more = paid.length > IDS_SHOWN ? ', ...' : '';
+	showHint(context, 'warning', `${said} ${paid.slice(0, IDS_SHOWN).join(', ')}${more}`);
+	logOf(context).warn(`Media Generation: ${said} ${paid.join(', ')}`);
+}
+
+/** Call this after the run. @param results of the items, in their order */
+export function rememberTests(run: Run, items: Planned, results: readonly ItemResult[]): void {
+	if (!isManual(run)) return;
+	const { executionId } = run.ledger.run;
+	for (const [index, item] of items.entries()) {
+		const result = results[index];
+		const key = item.kind === 'item' ? keyFor(run, item) : undefined;
+		const isLost = result?.kind === 'failed' && result.failure.outcome === 'failed';
+		if (key === undefined || result === undefined || isLost || result.taskIds.length === 0)
+			continue;
+		testRuns.set(key, { executionId, taskIds: result.taskIds, at: run.now() });
+	}
+}
