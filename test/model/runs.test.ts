@@ -435,7 +435,9 @@ describe('paid once', () => {
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
 		expect(hints[0]).toMatch(/^The 2nd item may be paid for twice: sent again, unless found/);
-		expect(warnings(logs)[0]).toMatch(/the 2nd item may be paid for twice.*the list does not show it/);
+		expect(warnings(logs)[0]).toMatch(
+			/the 2nd item may be paid for twice.*the list does not show it/,
+		);
 		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
 		expect(known.sent).toHaveLength(2);
 	});

@@ -3,7 +3,7 @@
  * again, as asked: the hint names the tasks that are there already.
  */
 import { BoundedMap } from '../base/boundedMap';
-import { showHint } from '../files/hint';
+import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
 import { askedFor, type Item, type ItemResult } from './item';
 import type { Planned } from './plan';
