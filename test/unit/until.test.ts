@@ -1,122 +1,54 @@
-/** When an answer about a task counts. The table of the policies is in transport/until.ts. */
+/** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
-import type { Look } from '../../nodes/MediaGeneration/transport/look';
-import {
-	LOOK_POLICIES,
-	untilClear,
-	type Looking,
-} from '../../nodes/MediaGeneration/transport/until';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
+import { askUntilClear } from '../../nodes/MediaGeneration/transport/until';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
+import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
-function task(status: string, extra: object = {}): Look {
-	const found = parseTask({ id: 't', status, ...extra });
-	if (found === undefined) throw new Error('no task');
-	return { kind: 'task', task: found };
-}
-const running = () => task('doing');
-const done = () => task('done', { metadata: { output_uri: 'https://files.example/a.mp3' } });
-const busy = (retryAfterMs?: number): Look => ({
-	kind: 'busy',
-	detail: 'HTTP 503: busy',
-	...(retryAfterMs !== undefined && { retryAfterMs }),
-});
-const missing: Look = { kind: 'missing', detail: 'HTTP 404', httpStatus: 404 };
-const denied: Look = { kind: 'denied', detail: 'HTTP 401', httpStatus: 401 };
-const doubtfulBy = (look: Look): Look =>
-	look.kind === 'task' ? { kind: 'doubtful', task: look.task, detail: 'no ID' } : look;
-const doubtful = doubtfulBy(task('error', { error: 'no luck' }));
-const otherDone = doubtfulBy(done());
+const otherDone = () => answer(200, { id: 'other', status: 'done', metadata: { audio_url: 'x' } });
 
-/** What comes out, in short, and when each look began, in ms. The last look repeats. */
-async function asked(
-	policy: Exclude<keyof typeof LOOK_POLICIES, 'wait'>,
-	looks: Look[],
-	given: (start: number) => Partial<Looking> = () => ({}),
-) {
+/** What comes out, in short, and when each poll began, in ms. The last answer repeats. */
+async function asked(answers: Reply[], polls = 4, pausedMs = 0) {
 	const clock = new VirtualClock();
-	const start = clock.now();
-	const began: number[] = [];
-	const look = async () => {
-		began.push(clock.now() - start);
-		return await Promise.resolve(looks[Math.min(began.length, looks.length) - 1] ?? busy());
-	};
 	const { now, sleep } = clock;
-	const looking = { now, sleep, ...given(start) };
-	const found = await clock.run(untilClear(look, LOOK_POLICIES[policy], looking));
+	const start = now();
+	const began: number[] = [];
+	const client = scriptedClient(({ path }) => {
+		if (path.startsWith('/v1e')) return missing();
+		began.push(now() - start);
+		return answers[Math.min(began.length, answers.length) - 1] ?? busy();
+	}, now);
+	client.account.pause('look', start, pausedMs);
+	const at = { taskId: 't', kind: 'x', timeoutMs: S };
+	const found = await clock.run(
+		askUntilClear(client, at, { polls, longestPauseMs: 60 * S, now, sleep }),
+	);
 	const end = found.kind === 'task' ? found.task.state : found.kind;
 	return { end, began, detail: found.kind === 'task' ? undefined : found.detail };
 }
 
-test.each<[Exclude<keyof typeof LOOK_POLICIES, 'wait'>, Look[], end: string, began: number[]]>([
-	['question', [running()], 'running', [0]],
-	['question', [busy()], 'busy', [0]],
-	['question', [missing], 'missing', [0]],
-	['question', [denied], 'denied', [0]],
-	['question', [doubtful, doubtful], 'failed', [0, 2_500]],
-	['question', [doubtful, running()], 'running', [0, 2_500]],
-	['question', [doubtful, busy()], 'busy', [0, 2_500]],
-	// A service can drop what failed; what is done elsewhere is not confirmed by that.
-	['question', [doubtful, missing], 'failed', [0, 2_500]],
-	['question', [otherDone, missing], 'missing', [0, 2_500]],
-	['question', [otherDone], 'done', [0, 2_500]],
-	['show', [doubtful], 'failed', [0]],
-	['show', [missing], 'missing', [0]],
-	['show', [busy()], 'busy', [0, 500, 1_500, 3_500]],
-	['show', [busy(2_000), running()], 'running', [0, 2_000]],
-	['show', [busy(61_000)], 'busy', [0]],
-	['cost', [missing, missing, running()], 'running', [0, 500, 1_500]],
-	['cost', [denied], 'denied', [0, 500, 1_500, 3_500]],
-	['cost', [busy(10_001)], 'busy', [0]],
-	['callback', [missing], 'missing', [0, 1_500]],
-	['callback', [denied, missing], 'missing', [0, 1_500]],
-	['callback', [busy(), missing, busy(), denied], 'denied', [0, 250, 1_750, 2_750]],
-	[
-		'callback',
-		[busy(), busy(), busy(), busy(), busy(), done()],
-		'done',
-		[0, 250, 750, 1_750, 3_750, 5_750],
-	],
-])('%s of %j: %s', async (policy, looks, end, began) => {
-	expect(await asked(policy, looks)).toMatchObject({ end, began });
-});
-
-test('a report that the task failed counts as one look, once the service says the same', async () => {
-	const reported = () => ({ reportedFailed: true });
-	expect(await asked('question', [doubtful], reported)).toMatchObject({
-		end: 'failed',
-		began: [0],
-	});
-	expect((await asked('question', [otherDone], reported)).began).toHaveLength(2);
-	expect((await asked('question', [running()], reported)).end).toBe('running');
-});
-
-test('a task that was seen is looked at again where it does not say enough', async () => {
-	const isEnough = ({ state }: { state: string }) => state !== 'running';
-	expect(await asked('callback', [running(), done()], () => ({ isEnough }))).toMatchObject({
-		end: 'done',
-		began: [0, 250],
-	});
-});
-
-describe('the last look counts', () => {
-	test('at the deadline, beyond which no look begins', async () => {
-		const looked = await asked('callback', [busy()], (start) => ({ deadline: start + 1_000 }));
-		expect(looked).toMatchObject({ end: 'busy', detail: 'HTTP 503: busy', began: [0, 250, 750] });
-	});
-
-	test('where the execution is stopped', async () => {
-		const stop = new AbortController();
-		stop.abort();
-		const looked = await asked('show', [running()], () => ({ signal: stop.signal }));
-		expect(looked).toEqual({ end: 'busy', detail: 'the service was not asked', began: [] });
-	});
+test.each<[string, Reply[], end: string, began: number[]]>([
+	['a task is clear at once', [running()], 'running', [0]],
+	['so is its failure', [failed()], 'failed', [0]],
+	['a missing task is asked for once more', [missing()], 'missing', [0, 1_500]],
+	['a refused key is asked once more', [denied(), running()], 'running', [0, 1_500]],
+	['both of them count together', [denied(), missing()], 'missing', [0, 1_500]],
+	['a failure without an ID counts when it is repeated', [unclear()], 'failed', [0, 2_500]],
+	['or when the task is gone', [unclear(), missing()], 'failed', [0, 2_500]],
+	['but not when the task is shown', [unclear(), running()], 'running', [0, 2_500]],
+	['what is done under another ID also needs two', [otherDone()], 'done', [0, 2_500]],
+	['and is not confirmed by a 404', [otherDone(), missing()], 'missing', [0, 2_500, 4_000]],
+	['a busy service is asked four times', [busy()], 'busy', [0, 250, 750, 1_750]],
+	['and not before the time it asks for', [busy(2), done()], 'done', [0, 2_000]],
+	['nor at all where that is too long', [busy(61)], 'busy', [0]],
+])('%s', async (_name, answers, end, began) => {
+	expect(await asked(answers)).toMatchObject({ end, began });
 });
 
 test('a pause that the account was asked for is waited out, unless it is too long', async () => {
-	const pausedFor = (ms: number) => (start: number) => ({ pausedUntil: () => start + ms });
-	expect((await asked('show', [running()], pausedFor(7_000))).began).toEqual([7_000]);
-	expect(await asked('show', [running()], pausedFor(61_000))).toEqual({
+	expect((await asked([running()], 4, 7_000)).began).toEqual([7_000]);
+	expect(await asked([running()], 4, 61_000)).toEqual({
 		end: 'busy',
 		detail: 'the service asked for a pause of 61 s',
 		began: [],

@@ -3,26 +3,22 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { realClock } from '../n8n/clock';
 import { attemptLater, FailureError, invalid } from '../base/failures';
 import { asNumber, isObject } from '../base/json';
-import { lookAtTask } from '../transport/look';
 import { askOptional, unreadable } from '../transport/reading';
 import type { Task } from '../transport/task';
 import { denied, taskMissing } from '../transport/taskFailures';
-import { LOOK_POLICIES, untilClear } from '../transport/until';
+import { askUntilClear } from '../transport/until';
 import type { ItemFields } from './fields';
 import { optionsField, text, toggle, type ReadSource } from './operation';
 import { refusedQuestion } from './refusal';
 
 const GET_TASK_TIMEOUT_MS = 20_000;
+const READING = { polls: 4, longestPauseMs: 60_000 };
 
 /** Throws a FailureError where it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
 	const at = { taskId, kind: 'task', timeoutMs: GET_TASK_TIMEOUT_MS, signal } as const;
-	const look = await untilClear(async () => await lookAtTask(client, at), LOOK_POLICIES.show, {
-		...realClock,
-		signal,
-		pausedUntil: () => client.account.pausedUntil('read'),
-	});
+	const look = await askUntilClear(client, at, { ...realClock, ...READING });
 	switch (look.kind) {
 		case 'task':
 			return look.task;

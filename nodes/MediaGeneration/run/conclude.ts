@@ -22,7 +22,7 @@ function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-function taskIdOf(part: PartResult): string | undefined {
+function partTaskId(part: PartResult): string | undefined {
 	switch (part.kind) {
 		case 'open':
 			return part.watch.taskId;
@@ -33,7 +33,7 @@ function taskIdOf(part: PartResult): string | undefined {
 	}
 }
 
-const idsOf = (parts: readonly PartResult[]) => parts.flatMap((part) => taskIdOf(part) ?? []);
+const idsOf = (parts: readonly PartResult[]) => parts.flatMap((part) => partTaskId(part) ?? []);
 /** Leaves out tasks that merely may exist, named by the refusal of a creation. */
 const sureIdsOf = (parts: readonly PartResult[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));

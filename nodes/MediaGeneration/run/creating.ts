@@ -9,8 +9,8 @@ import { UNCLEAR_ADVICE } from '../task/creation';
 import type { Asked, Earlier } from '../task/ledger';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { broken } from '../transport/taskFailures';
-import type { Failed } from '../transport/verdict';
-import { askedFor, failed, type CreatedPart, type Item, type Made } from './item';
+import { asFailed, type Failed } from '../transport/verdict';
+import { askedFor, type CreatedPart, type Item, type Made } from './item';
 import type { Run } from './run';
 
 /** What earlier tries have created counts before anything is created, and is nobody else's. */
@@ -38,7 +38,7 @@ export async function createdFor(run: Run, item: Item, part: CreatedPart): Promi
 		// What the ledger says of a creation that was sent prevents a resend.
 		const left = ledger.earlier(asked);
 		const taskId = left.kind === 'created' ? left.created.taskId : undefined;
-		return failed(broken(error, 'sent', taskId));
+		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
@@ -51,10 +51,10 @@ async function findEarlier(
 	const earlier = run.ledger.earlier(asked);
 	if (earlier.kind === 'nothing') return undefined;
 	if (earlier.kind === 'created') return { ...earlier.created, kind: 'created' };
-	if (earlier.kind === 'unread') return failed(earlier.failure);
+	if (earlier.kind === 'unread') return asFailed(earlier.failure);
 	// A task that has an ID can be fetched by it.
 	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
-		return failed(earlier.failure);
+		return asFailed(earlier.failure);
 	const finding = await findAgain(run, asked, earlier);
 	if (finding.kind === 'found') {
 		const { created } = finding;
@@ -65,10 +65,10 @@ async function findEarlier(
 	}
 	if (sendUnclearAgain) return undefined;
 	const { candidates, unread } = finding;
-	if (earlier.kind === 'unclear') return failed(withCandidates(earlier.failure, candidates));
+	if (earlier.kind === 'unclear') return asFailed(withCandidates(earlier.failure, candidates));
 	return unread === undefined && candidates.length === 0
 		? undefined
-		: failed(withCandidates(unrecorded(unread), candidates));
+		: asFailed(withCandidates(unrecorded(unread), candidates));
 }
 
 async function findAgain(
@@ -100,7 +100,7 @@ async function createWithinCredits(
 	const endTurn = await spending.turn();
 	try {
 		const refusal = await spending.refusal();
-		if (refusal !== undefined) return failed(refusal);
+		if (refusal !== undefined) return asFailed(refusal);
 		const submitted = await createOrFind(run, asked, settings.timeoutMs);
 		spending.sent(submitted);
 		if (submitted.kind === 'created') return { ...submitted.created, kind: 'created' };
@@ -111,7 +111,7 @@ async function createWithinCredits(
 				`Media Generation: task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
 		const advice = adviceOn(failure.message, request, settings.longText);
-		return failed({ ...failure, description: `${failure.description}${advice}` });
+		return asFailed({ ...failure, description: `${failure.description}${advice}` });
 	} finally {
 		endTurn();
 	}

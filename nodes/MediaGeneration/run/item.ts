@@ -67,5 +67,3 @@ export type FailedResult = Extract<ItemResult, { kind: 'failed' }>;
 export function failedResult(index: number, failure: Failure): FailedResult {
 	return { kind: 'failed', index, taskIds: [], failure, delivered: undefined };
 }
-
-export const failed = (failure: Failure): Failed => ({ kind: 'failed', failure, task: undefined });

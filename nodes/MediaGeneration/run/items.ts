@@ -1,7 +1,8 @@
 /** Runs all items at once. Whatever breaks on the way of an item is its result, with every ID that it has. */
 import { Limiter } from '../base/limiter';
 import type { OpenTask } from '../suspend/notes';
-import { verdictNow } from '../transport/verdict';
+import { askUntilClear } from '../transport/until';
+import { verdictOf } from '../transport/verdict';
 import { takeUpEarlier } from './creating';
 import { conclude, noteFailure } from './conclude';
 import type { Item, ItemResult, PartResult } from './item';
@@ -41,6 +42,9 @@ async function runItem(run: Run, item: Item): Promise<ItemResult> {
 }
 
 const CONCURRENT_LAST_POLLS = 10;
+const LAST_POLL_TIMEOUT_MS = 5_000;
+/** An unclear answer is asked for once more. */
+const LAST_POLLS = { polls: 2, longestPauseMs: 3_000 };
 
 /** Polls the tasks that are open once more, as a callback that came earlier will not come again. */
 async function pollBeforeSleep(run: Run, results: readonly ItemResult[]): Promise<ItemResult[]> {
@@ -67,9 +71,18 @@ async function pollBeforeSleep(run: Run, results: readonly ItemResult[]): Promis
 	);
 }
 
-async function pollAgain({ client, stop }: Run, part: OpenTask): Promise<PartResult> {
+async function pollAgain(
+	{ client, stop: signal, now, sleep }: Run,
+	part: OpenTask,
+): Promise<PartResult> {
 	const { watch } = part;
-	const verdict = await verdictNow(client, { ...watch, signal: stop });
-	if (verdict?.kind === 'done') return { ...verdict, watch, delivered: undefined };
-	return verdict?.kind === 'failed' ? verdict : { ...part, task: verdict?.task ?? part.task };
+	const { taskId } = watch;
+	const at = { ...watch, timeoutMs: LAST_POLL_TIMEOUT_MS, signal };
+	const longestPauseMs = Math.min(LAST_POLLS.longestPauseMs, watch.deadline - now());
+	const look = await askUntilClear(client, at, { ...LAST_POLLS, longestPauseMs, now, sleep });
+	if (look.kind !== 'task') return part;
+	const verdict = verdictOf(taskId, look.task, watch.echoes);
+	if (verdict.kind === 'running') return { ...part, task: verdict.task };
+	client.account.taskEnded(taskId);
+	return verdict.kind === 'done' ? { ...verdict, watch, delivered: undefined } : verdict;
 }

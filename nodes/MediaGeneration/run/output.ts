@@ -47,13 +47,13 @@ export function failedItem(
 }
 
 const failuresIn = (results: Planned) => results.filter((result) => result.kind === 'failed');
-const taskIdsOf = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
+const knownTasks = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
 
 function othersOf(first: FailedResult, results: Planned): string {
 	const others = results.filter((result) => result !== first);
 	const failed = failuresIn(others).length;
 	const made = others.filter(
-		(result) => result.kind !== 'failed' && taskIdsOf(result).length > 0,
+		(result) => result.kind !== 'failed' && knownTasks(result).length > 0,
 	).length;
 	// Such items were not begun.
 	const ready = others.filter(({ kind }) => kind === 'item').length;
@@ -93,7 +93,7 @@ export class Report {
 		const before = this.ledger.left;
 		const known = new Set([
 			...before.made.map(({ taskId }) => taskId),
-			...results.flatMap((result) => taskIdsOf(result)),
+			...results.flatMap((result) => knownTasks(result)),
 		]);
 		const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 		const unclear = [

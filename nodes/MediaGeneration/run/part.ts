@@ -5,10 +5,10 @@ import { deliverPart } from '../files/assembly';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
 import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
-import { addressesIn, type Done, type Failed } from '../transport/verdict';
+import { addressesIn, asFailed, type Done, type Failed } from '../transport/verdict';
 import { createdFor } from './creating';
 import { noteFailure } from './conclude';
-import { failed, type Item, type Made, type Part, type PartResult } from './item';
+import { type Item, type Made, type Part, type PartResult } from './item';
 import type { Run } from './run';
 
 /** Never rejects. A task that this node creates holds a slot until it has ended. */
@@ -16,7 +16,7 @@ export async function runPart(run: Run, item: Item, part: Part): Promise<PartRes
 	const follow = async () => noted(run, item, await followTask(run, item, part));
 	const ended = part.kind === 'creates' ? await run.slots.run(follow) : await follow();
 	run.bedtime.passed(part);
-	return ended.kind === 'done' ? await fetchFiles(run, item, { part, ended }) : ended;
+	return ended.kind === 'done' ? await fetched(run, item, { part, ended }) : ended;
 }
 
 async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
@@ -32,7 +32,7 @@ async function followTask(run: Run, item: Item, part: Part): Promise<PartResult>
 		const deadline = Math.max(made.createdAt, since) + item.settings.timeoutMs;
 		return await waitFor(run, part, { made, deadline, signal });
 	} catch (error) {
-		return failed(broken(error, 'sent', taskId));
+		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
@@ -57,7 +57,7 @@ async function waitFor(
 			client.account.taskEnded(taskId);
 			return { ...waited, watch, delivered: undefined };
 		case 'released':
-			if (run.over.aborted) return failed(cancelled(taskId, waited.task?.status));
+			if (run.over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
 			return { kind: 'open', watch, task: waited.task, receiveUrl };
 		case 'failed':
 			if (waited.failure.outcome !== 'failed') return waited;
@@ -91,7 +91,7 @@ function noted(run: Run, item: Item, result: PartResult): PartResult {
 	return result;
 }
 
-async function fetchFiles(
+async function fetched(
 	run: Run,
 	item: Item,
 	{ part, ended }: { part: Part; ended: Done & { watch: Watch } },

@@ -12,11 +12,11 @@ import { planAwaited } from './planAwaited';
 export type Planned = ReadonlyArray<Item | ItemResult>;
 
 /** Where the texts of an earlier try are noted; undefined where n8n does not repeat the node. */
-type Earlier = Pick<Ledger, 'firstTexts'> | undefined;
+type EarlierTexts = Pick<Ledger, 'firstTexts'> | undefined;
 
 type Creating = Extract<Job, { kind: 'creates' }>;
 
-function* planCreation(work: Creating, fields: ItemFields, earlier: Earlier): Work<Item> {
+function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts): Work<Item> {
 	const index = fields.itemIndex;
 	const settings = readItemSettings(fields, false);
 	const { longText } = settings;
@@ -36,7 +36,7 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: Earlier): Wo
 export function* planItems(
 	{ work }: Operation,
 	items: readonly ItemFields[],
-	earlier: Earlier,
+	earlier: EarlierTexts,
 ): Work<Planned> {
 	const planned: Array<Item | ItemResult> = [];
 	for (const fields of items) {

@@ -125,7 +125,7 @@ function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 }
 
 /** The tasks that are meant. An item that says itself why it has no task needs no Task ID. */
-function taskIdsOf(fields: ItemFields, { own, inDetails, failure }: Brought): string[] {
+function meantTasks(fields: ItemFields, { own, inDetails, failure }: Brought): string[] {
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
 	const isEmpty = failure !== undefined && typeof raw === 'string' && raw.trim() === '';
@@ -141,7 +141,7 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const brought = broughtBy(input);
 	const { own, left, failure, isFinal } = brought;
 	const settings = readItemSettings(fields, true);
-	const taskIds = taskIdsOf(fields, brought);
+	const taskIds = meantTasks(fields, brought);
 	const areOwn = areOwnTasks(taskIds, own);
 	if (failure !== undefined && (taskIds.length === 0 || (areOwn && isFinal)))
 		return [failedResult(index, failure)];

@@ -2,7 +2,7 @@
 import { now } from '../base/clock';
 import { lookAtTask } from '../transport/look';
 import { denied, taskMissing } from '../transport/taskFailures';
-import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
+import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import type { NotedTask } from './notes';
 import type { Asleep } from './watch';
 
@@ -61,13 +61,7 @@ async function poll(
 		if (saysAllOver && seen.state === 'done') return withoutFiles(task.taskId, seen);
 		return isLate ? 'late' : 'running';
 	}
-	if (saysAllOver && look.kind === 'denied') return failed(denied(task.taskId, look));
-	if (saysAllOver && look.kind === 'missing') return failed(taskMissing(task.taskId, look));
+	if (saysAllOver && look.kind === 'denied') return asFailed(denied(task.taskId, look));
+	if (saysAllOver && look.kind === 'missing') return asFailed(taskMissing(task.taskId, look));
 	return isLate ? 'late' : 'unread';
 }
-
-const failed = (failure: ReturnType<typeof denied>): Ended => ({
-	kind: 'failed',
-	failure,
-	task: undefined,
-});

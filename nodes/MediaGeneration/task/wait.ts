@@ -8,7 +8,7 @@ import type { ServiceClient } from '../transport/client';
 import { lookAtTask, type Look } from '../transport/look';
 import type { Task } from '../transport/task';
 import { denied, taskMissing, timedOut } from '../transport/taskFailures';
-import { PAID, UNSEEN, weigh, type Proof, type Seen } from '../transport/until';
+import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Proof, type Seen } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import { pace } from './pace';
 
@@ -45,7 +45,6 @@ const OVERTIME_MS = 2_000;
 /** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
 const MISTYPED: Proof = { polls: 2, ms: 10_000 };
 const SHORTEST_PAUSE_MS = 1_000;
-const UNCLEAR_PAUSE_MS = 2_500;
 /** A task that is done without a file is polled this often again. */
 const POLLS_FOR_FILES = 3;
 
@@ -91,7 +90,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 			const judged = judge(watch, soFar, { look, nowMs: now() });
 			if (judged.kind !== 'running') return judged;
 			soFar = judged;
-			next = now() + pauseAfter(look, { ...soFar, ageMs: age() });
+			next = now() + nextPause(look, { ...soFar, ageMs: age() });
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
@@ -121,7 +120,7 @@ function judge(
 	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
 }
 
-function pauseAfter(look: Look, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
+function nextPause(look: Look, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
 	switch (look.kind) {
 		case 'task':
 			if (look.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;

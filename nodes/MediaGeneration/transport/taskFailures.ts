@@ -36,12 +36,12 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 	return { outcome: 'cancelled', message, description, taskId, status };
 }
 
-interface Refused {
+interface RefusedPoll {
 	detail: string;
 	httpStatus: number;
 }
 
-export function denied(taskId: string, { httpStatus, detail }: Refused): Failure {
+export function denied(taskId: string, { httpStatus, detail }: RefusedPoll): Failure {
 	const message = `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`;
 	const description = `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`;
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
@@ -49,7 +49,7 @@ export function denied(taskId: string, { httpStatus, detail }: Refused): Failure
 
 export function taskMissing(
 	taskId: string,
-	{ detail, httpStatus = 404 }: Partial<Refused>,
+	{ detail, httpStatus = 404 }: Partial<RefusedPoll>,
 ): Failure {
 	const message = `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
 	const description =

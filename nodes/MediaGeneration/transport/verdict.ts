@@ -1,13 +1,9 @@
 /** Decides how a task ends, for polling, the last look before sleeping, waking and the trigger, which hand the end on as it is. */
 import * as failures from './taskFailures';
 import type { Failure } from '../base/failures';
-import { realClock } from '../n8n/clock';
 import { isObject } from '../base/json';
-import type { ServiceClient } from './client';
-import { lookAtTask, type LookAt } from './look';
 import { outputsOf, type TaskOutput } from './outputs';
 import type { Task } from './task';
-import { LOOK_POLICIES, untilClear } from './until';
 
 export interface Done {
 	kind: 'done';
@@ -25,6 +21,11 @@ export interface Failed {
 	task: Task | undefined;
 }
 
+/** A failure that no poll has shown. */
+export function asFailed(failure: Failure): Failed {
+	return { kind: 'failed', failure, task: undefined };
+}
+
 export type Ended = Done | Failed;
 
 export type Verdict =
@@ -37,22 +38,6 @@ export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> =
 		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
 	const outputs = task.state === 'done' ? outputsOf(task, echoes) : [];
 	return outputs.length > 0 ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
-}
-
-const QUESTION_TIMEOUT_MS = 5_000;
-
-/** Asks what the service says of a task now; undefined where a look says nothing. */
-export async function verdictNow(
-	client: ServiceClient,
-	{ echoes, ...task }: Omit<LookAt, 'timeoutMs'> & { echoes: readonly string[] },
-): Promise<Verdict | undefined> {
-	const ask = async () => await lookAtTask(client, { ...task, timeoutMs: QUESTION_TIMEOUT_MS });
-	const { signal } = task;
-	const look = await untilClear(ask, LOOK_POLICIES.question, { ...realClock, signal });
-	if (look.kind !== 'task') return undefined;
-	const verdict = verdictOf(task.taskId, look.task, echoes);
-	if (verdict.kind !== 'running') client.account.taskEnded(task.taskId);
-	return verdict;
 }
 
 export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {

@@ -6,7 +6,7 @@ import { realClock } from '../n8n/clock';
 import type { Account, PollRoute } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import { lookOnRoute, type Look } from '../transport/look';
-import { LOOK_POLICIES, untilClear } from '../transport/until';
+import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
 
@@ -15,8 +15,6 @@ type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
 const REQUESTS_AT_ONCE = 10;
 const REQUEST_TIMEOUT_MS = 5_000;
-/** A task is unknown after this many 404s. */
-const CALLBACK_MISSES = 2;
 const UNKNOWN_FOR_MS = 10_000;
 const REMEMBERED_IDS = 1_000;
 const WORTH_ASKING_MS = 500;
@@ -61,30 +59,35 @@ async function lookOnce(
 /** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
 async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
 	const { account } = client;
+	const { taskId, task: claimed } = posted;
+	let seen: Seen = { ...UNSEEN, reportedFailed: claimed?.state === 'failed' };
+	let said: Confirmed | undefined;
+	let pauseMs = 0;
 	let misses = 0;
-	const look = async () => {
-		const seen = await lookOnce(client, posted, { deadline, misses });
-		if (seen.kind === 'missing') misses += 1;
-		return seen;
-	};
-	const said = await untilClear(look, LOOK_POLICIES.callback, {
-		...realClock,
-		deadline,
-		reportedFailed: posted.task?.state === 'failed',
-		pausedUntil: () => Math.max(account.pausedUntil('look'), account.pausedUntil('outsider')),
-		isEnough: (task) =>
-			verdictOf(posted.taskId, task).kind !== 'running' ||
-			(task.state === 'running' && posted.task?.state === 'running'),
-	});
-	if (said.kind === 'task') {
-		const verdict = verdictOf(posted.taskId, said.task);
-		// Only the end of a task of this process frees a slot that its creations wait for.
-		if (verdict.kind !== 'running') account.taskEnded(posted.taskId);
-		return verdict;
+	for (let polls = 1; ; polls += 1) {
+		const restMs = Math.max(account.pausedUntil('look'), account.pausedUntil('outsider')) - now();
+		if (now() + Math.max(restMs, pauseMs) >= deadline) {
+			// A task may end while the service wants no request.
+			const isStale = said?.kind === 'running' && restMs > pauseMs;
+			return said === undefined || isStale ? unasked(restMs) : said;
+		}
+		if (restMs > 0 || pauseMs > 0) await realClock.sleep(Math.max(restMs, pauseMs));
+		const look = await lookOnce(client, posted, { deadline, misses });
+		if (look.kind === 'missing') misses += 1;
+		const weighed = weigh(seen, look, { nowMs: now(), proof: TWICE });
+		const { clear } = weighed;
+		seen = weighed.seen;
+		if (clear?.kind === 'task') {
+			said = verdictOf(taskId, clear.task);
+			if (said.kind !== 'running') account.taskEnded(taskId);
+			const runs = clear.task.state === 'running' && claimed?.state === 'running';
+			if (said.kind !== 'running' || runs) return said;
+		} else if (clear !== undefined) {
+			// One of the two refusals can be about the key, so that not every route has denied the task.
+			return clear.kind === 'missing' && misses < TWICE.polls ? { ...clear, kind: 'busy' } : clear;
+		} else if (look.kind !== 'task') said = look;
+		pauseMs = pauseBeforeNext(look, polls);
 	}
-	// One of the two refusals was about the key, so that not every route has denied the task.
-	if (said.kind === 'missing' && misses < CALLBACK_MISSES) return { ...said, kind: 'busy' };
-	return said;
 }
 
 /** @param deadline epoch ms */
