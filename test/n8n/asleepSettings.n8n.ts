@@ -163,4 +163,33 @@ describe('asleep, with every setting', () => {
 			assert.ok(out.every(({ binary }) => binary?.data !== undefined));
 			checkPaidOnce(context, 2);
 		});
+
+	for (const id of ['a/b', '50%', '..', 'x?y#z'])
+		it(`a node with the ID ${id} is woken by its callback`, async () => {
+			const { service } = context;
+			const flow = await publishFlow(context, (workflow) =>
+				Object.assign(nodeOf(workflow), { id }),
+			);
+			const execution = await flow.asleep([endless('Slept')]);
+			await service.finish(taskOf('Slept'));
+			assert.deepEqual(
+				service.callbacks.map(({ status, body }) => [status, body]),
+				[[200, '{"received":true}']],
+			);
+			checkDone(context, [await ended(context, execution)]);
+			checkPaidOnce(context, 1);
+		});
+
+	it('a sub-workflow that is given as JSON, without an ID for any node, is woken by its callback', async () => {
+		const { rest, service } = context;
+		const { parent, child } = await subWorkflow(context, 'as JSON');
+		const id = await parent.start([endless('Slept')]);
+		await waitUntil(() => service.creations().length === 1, { what: 'The task' });
+		await rest.waitForExecution(id, 'waiting');
+		await service.finish(taskOf('Slept'));
+		const out = items(await ended(context, id), 'Sub-workflow');
+		assert.deepEqual(out.map(endOf), ['done']);
+		assert.ok(child);
+		checkPaidOnce(context, 1);
+	});
 });

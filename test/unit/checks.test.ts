@@ -152,6 +152,11 @@ describe('where this n8n does not answer at its own address', () => {
 		['another server', said(404, '<html>'), 'it answered HTTP 404'],
 		['a page of one', said(200, '<html>'), 'it answered HTTP 200'],
 		['a proxy with a login', said(401, { error: 'log in' }), 'it answered HTTP 401'],
+		[
+			'another n8n',
+			said(404, { message: 'The execution "7" does not exist.' }),
+			'it answered HTTP 404',
+		],
 		['nobody', {}, 'the connection was refused'],
 	];
 

@@ -260,9 +260,7 @@ describe('an execution whose tasks are over is called', () => {
 	});
 
 	test.each<[string, Answer]>([
-		['says that it sleeps on', { statusCode: 202, body: { received: true, waiting: true } }],
 		['says that it runs', RUNNING],
-		['has no room', { statusCode: 503, body: { received: false, error: 'too many' } }],
 		['starts', n8nSays(404, 'The requested webhook "POST x" is not registered.')],
 		['starts, and says 200', { statusCode: 200, body: 'n8n is starting up' }],
 	])('at growing pauses while n8n %s, until its deadline', async (_name, answered) => {
@@ -270,6 +268,15 @@ describe('an execution whose tasks are over is called', () => {
 		expect(pauses.slice(0, 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
 		expect(pauses.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(24 * 3_600);
 		expect(pauses.length).toBeGreaterThan(1_400);
+	});
+
+	test.each<[string, Answer]>([
+		['that it sleeps on', { statusCode: 202, body: { received: true, waiting: true } }],
+		['to come again', { statusCode: 503, body: { received: false, error: 'too many' } }],
+	])('once a minute while the node says %s', async (_name, answered) => {
+		const { pauses, warnings } = await called([answered], 48);
+		expect(new Set(pauses.slice(1))).toEqual(new Set([60]));
+		expect([pauses.length, warnings]).toEqual([24 * 60, []]);
 	});
 
 	test.each<[string, Answer, RegExp]>([

@@ -8,7 +8,7 @@ import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
-import { isFromN8n, shownReply } from './watch';
+import { saysItRuns, shownReply } from './watch';
 
 const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
@@ -78,9 +78,8 @@ async function checkOwnReach(
 	context: IExecuteFunctions,
 	{ resumeUrl, callable }: Waking,
 ): Promise<void> {
-	// While the execution runs, n8n says so, and does nothing.
 	const reply = await callSelf(context, resumeUrl, {});
-	if (isFromN8n(reply)) return;
+	if (saysItRuns(reply)) return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;
 	const advice =

@@ -101,8 +101,8 @@ export const isCalledHere = (id: string) => calling.has(id);
 
 /** Separates the calls of an execution that does not wake. */
 const CALL_AGAIN: Backoff = { firstMs: 1_000, mostMs: 60_000 };
-/** n8n can lose a resumption that it has accepted, so another call makes sure. */
-const MAKE_SURE_MS = 60_000;
+/** Where this node has answered, another call makes sure after this: n8n can lose a resumption that it has accepted. */
+const HANDLED_MS = 60_000;
 
 async function callUntilAwake(asleep: Asleep): Promise<void> {
 	const { id, tasks, resumeUrl, context } = asleep;
@@ -115,11 +115,11 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 			calling.add(id);
 			return await callSelf(context, resumeUrl, body).finally(() => calling.delete(id));
 		});
-		if (says(reply, FINAL_WORDS) || (wasTaken && says(reply, RUNNING_WORDS))) return;
-		const isTaken = isOwnAnswer(reply) && reply.status === 200;
-		wasTaken ||= isTaken;
-		if (!isFromN8n(reply)) reportStranger(asleep, reply);
-		await realClock.sleep(isTaken ? MAKE_SURE_MS : backoffMs(calls, CALL_AGAIN));
+		if (says(reply, FINAL_WORDS) || (wasTaken && saysItRuns(reply))) return;
+		const isHandled = isOwnAnswer(reply);
+		wasTaken ||= isHandled && reply.status === 200;
+		if (!isHandled && !says(reply, N8N_WORDS)) reportStranger(asleep, reply);
+		await realClock.sleep(isHandled ? HANDLED_MS : backoffMs(calls, CALL_AGAIN));
 	}
 }
 
@@ -134,12 +134,8 @@ const FINAL_WORDS = [
 	...['has finished', 'does not exist', 'does not contain a waiting webhook'],
 	...[NOT_WAITED_FOR, FOREIGN_TASK],
 ];
-/** With the last one it fails for an execution of the editor that it has not saved yet. */
-const N8N_WORDS = [
-	...RUNNING_WORDS,
-	...FINAL_WORDS,
-	...['already being resumed', 'is not registered', "reading 'resumeToken'"],
-];
+/** Other words of n8n's: two calls woke it at the same moment, and n8n is starting. */
+const N8N_WORDS = [...RUNNING_WORDS, 'already being resumed', 'is not registered'];
 
 function says(reply: SelfReply, anyOf: readonly string[]): boolean {
 	if (reply.status === undefined || !isObject(reply.body)) return false;
@@ -151,10 +147,9 @@ function says(reply: SelfReply, anyOf: readonly string[]): boolean {
 const isOwnAnswer = (reply: SelfReply) =>
 	reply.status !== undefined && isObject(reply.body) && typeof reply.body.received === 'boolean';
 
-/** Tells whether n8n or this node gave the answer, and not a proxy or another server. */
-export function isFromN8n(reply: SelfReply): boolean {
-	return isOwnAnswer(reply) || says(reply, N8N_WORDS);
-}
+/** n8n refuses calls of an execution that runs. It fails for one of the editor that it has not saved yet. */
+export const saysItRuns = (reply: SelfReply) =>
+	says(reply, [...RUNNING_WORDS, "reading 'resumeToken'"]);
 
 export function shownReply(reply: SelfReply): string {
 	return reply.status === undefined ? reply.reason : `it answered HTTP ${reply.status}`;

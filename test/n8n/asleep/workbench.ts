@@ -98,6 +98,7 @@ export async function publishFlow(
 /** The flow as a sub-workflow, and a parent that passes its call on to it. */
 export async function subWorkflow(
 	context: TestContext,
+	given: 'by its ID' | 'as JSON' = 'by its ID',
 ): Promise<{ parent: Flow; child: SavedWorkflow }> {
 	const { rest, credential } = context;
 	const definition = testWorkflow('asleep', {
@@ -123,7 +124,9 @@ export async function subWorkflow(
 				type: 'n8n-nodes-base.executeWorkflow',
 				typeVersion: 1.2,
 				parameters: {
-					workflowId: { __rl: true, mode: 'id', value: child.id },
+					...(given === 'as JSON'
+						? { source: 'parameter', workflowJson: withoutIds(definition) }
+						: { workflowId: { __rl: true, mode: 'id', value: child.id } }),
 					options: { waitForSubWorkflow: true },
 				},
 			},
@@ -133,6 +136,11 @@ export async function subWorkflow(
 		};
 	});
 	return { parent, child };
+}
+
+/** As a person or a model may write it. */
+function withoutIds({ nodes, ...workflow }: Workflow): string {
+	return JSON.stringify({ ...workflow, nodes: nodes.map(({ id: _left, ...node }) => node) });
 }
 
 /** Waits until as many executions of the flow sleep, and none does anything else. */
