@@ -2,8 +2,7 @@
 import { invalid } from '../base/failures';
 import { asText } from '../base/json';
 import { pathProblem } from '../transport/baseUrl';
-
-const MAX_TASK_ID = 4_000;
+import { MAX_TASK_ID } from '../base/limits';
 
 export function taskIdProblem(taskId: string): string | undefined {
 	const problem = pathProblem(taskId);

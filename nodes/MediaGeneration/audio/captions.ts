@@ -1,5 +1,6 @@
 /** Merges the transcripts of parts, so that their times fit the joined sound. */
-import { readJson, type Bound } from '../base/bounded';
+import { readJson } from '../base/bounded';
+import type { Bound } from '../base/limits';
 import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
 import { inWords, type NameOf, partName, toMs } from './sound';

@@ -3,18 +3,7 @@
  * memory, hold n8n's event loop or overflow a stack later.
  */
 import { parseJson } from './json';
-
-export interface Bound {
-	bytes: number;
-	depth: number;
-	/** Entries of all objects and lists together. */
-	values: number;
-	/** Characters of a single text or name. */
-	text: number;
-}
-
-/** Real answers have a few kB; lists of voices and tasks up to 1 MB. Parsing the largest takes less than 100 ms. */
-export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
+import { ANSWER, type Bound } from './limits';
 
 export interface Read {
 	/** The parsed JSON; undefined if the text is something else, or beyond its bound. */

@@ -1,4 +1,5 @@
 /** Reads values that come from outside, of which nothing is known. */
+import { MAX_MAPPED_DEPTH } from './limits';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -33,9 +34,6 @@ export function urlOf(value: unknown, base?: string): URL | undefined {
 export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;
 }
-
-/** Limits the levels of the user's own values; those of others are not nested as deeply (`bounded.ts`). */
-const MAX_MAPPED_DEPTH = 200;
 
 /**
  * Makes a copy in which every text and every name of a field is changed. Dates and the like stay.

@@ -1,13 +1,11 @@
 /** Reads from n8n's binary store and writes to it, as streams where the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
-import { ANSWER, readText } from '../base/bounded';
+import { readText } from '../base/bounded';
 import type { N8nContext } from '../transport/client';
 import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/clock';
 import { Limiter } from '../base/limiter';
-
-/** A longer text is not a transcript. */
-export const MAX_TRANSCRIPT_BYTES = 20_000_000;
+import { ANSWER } from '../base/limits';
 
 const CHUNK_BYTES = 256 * 1024;
 /** Read from memory at once: a multiple of four, as four characters are three bytes. */

@@ -6,6 +6,7 @@ import type { Limiter } from '../base/limiter';
 import { isDataUrl, type OutputKind, type TaskOutput } from '../transport/outputs';
 import { storeDataUrl } from './dataUrl';
 import { storeFile, type DownloadDeps, type WantedFile } from './download';
+import { MAX_FILES } from '../base/limits';
 
 /** The item shows an output like this (README, "Operations"). */
 export interface DeliveredOutput {
@@ -52,9 +53,6 @@ export function inFields(
 export interface FetchDeps extends DownloadDeps {
 	limiter: Limiter;
 }
-
-/** Files of one task. */
-export const MAX_FILES = 100;
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
 const MAX_STEM_BYTES = 185;

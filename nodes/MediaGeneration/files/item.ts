@@ -6,17 +6,17 @@ import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
 import { attemptLater, onOneLine, quote, type Failure } from '../base/failures';
-import { MAX_TRANSCRIPT_BYTES, readStoredText } from './binary';
+import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
+import { MAX_FILES, MAX_TRANSCRIPT_BYTES } from '../base/limits';
 import { isDataUrl, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../transport/task';
 import type { Done } from '../transport/verdict';
 import {
 	fetchFiles,
 	inFields,
-	MAX_FILES,
 	stemOf,
 	type DeliveredFile,
 	type DeliveredOutput,

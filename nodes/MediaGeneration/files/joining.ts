@@ -9,7 +9,8 @@ import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
 import { inPieces, pause } from '../n8n/clock';
 import { attemptLater, megabytes } from '../base/failures';
-import { MAX_TRANSCRIPT_BYTES, readStored, readStoredText, storeChunks } from './binary';
+import { readStored, readStoredText, storeChunks } from './binary';
+import { MAX_TRANSCRIPT_BYTES } from '../base/limits';
 import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {

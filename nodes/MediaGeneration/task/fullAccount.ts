@@ -8,6 +8,7 @@ import { BoundedMap, ensured } from '../base/boundedMap';
 import { OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/failures';
 import type { Creation, Refusal } from './creation';
+import { MAX_ACCOUNTS } from '../base/limits';
 
 /** What a creation may wait for, over all its tries. */
 export interface CreationLimits {
@@ -166,8 +167,7 @@ export class FullAccount {
 	}
 }
 
-const MAX_GATES = 200;
-const gates = new BoundedMap<Account, FullAccount>(MAX_GATES);
+const gates = new BoundedMap<Account, FullAccount>(MAX_ACCOUNTS);
 
 export const fullAccountOf = (account: Account): FullAccount =>
 	ensured(gates, account, () => new FullAccount(account));

@@ -2,7 +2,14 @@
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
-import { kindOf429, MAX_RETRY_AFTER_MS, retryAfterMs } from './throttling';
+import { kindOf429, retryAfterMs } from './throttling';
+import {
+	MAX_ACCOUNTS,
+	MAX_KINDS,
+	MAX_MADE,
+	MAX_OUTSIDER_PAUSE_MS,
+	MAX_RETRY_AFTER_MS,
+} from '../base/limits';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -13,12 +20,6 @@ export type SpeechRoute = 'v1' | 'v3';
  * met a limit holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
  */
 export type Purpose = 'create' | 'look' | 'read' | 'outsider';
-
-const MAX_ACCOUNTS = 200;
-const MAX_KINDS = 100;
-const MAX_MADE = 20_000;
-/** Callbacks are held back for no longer than this. */
-const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();

@@ -4,7 +4,8 @@
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { ANSWER, readJson, readText, type Read } from '../base/bounded';
+import { readJson, readText, type Read } from '../base/bounded';
+import { ANSWER } from '../base/limits';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body } from './body';
 import { timeLimit, unlessAborted } from '../base/clock';

@@ -12,6 +12,7 @@ import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { attemptLater, invalid, type Failure } from '../base/failures';
 import { storedCredential } from '../n8n/execution';
+import { RECENT_CREDENTIALS } from '../base/limits';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -95,7 +96,7 @@ interface KeptCredential {
 }
 
 /** By workflow, node and credential. API keys are not kept: an entry is forgotten as soon as it is no longer recent. */
-const recent = new BoundedMap<string, KeptCredential>(200);
+const recent = new BoundedMap<string, KeptCredential>(RECENT_CREDENTIALS);
 
 /** Returns the credential as it was read a moment ago, or reads it. Nothing is kept while the editor listens. */
 export async function recentCredentials(

@@ -8,6 +8,7 @@ import type { N8nContext } from './client';
 import { onAbort, timeLimit, type Clock } from '../base/clock';
 import { asText, urlOf } from '../base/json';
 import { connectionOf, reasonOf } from '../n8n/networkError';
+import { MAX_REDIRECTS } from '../base/limits';
 
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
@@ -38,7 +39,6 @@ export type OpenFileFn = (
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
-const MAX_REDIRECTS = 5;
 /** For one hop, until its headers arrive. */
 const OPEN_TIMEOUT_MS = 60_000;
 /** A host may be silent for this long in the middle of a file. */

@@ -2,6 +2,7 @@
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
+import { MAX_LOOKED_AT, MAX_OUTPUT_DEPTH } from '../base/limits';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
@@ -23,9 +24,6 @@ const REQUEST_WORDS =
 const STREAM_KEY = /stream/i;
 /** The best ones come first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
-const MAX_OUTPUT_DEPTH = 5;
-/** Fields, and objects of each level, that are looked through for addresses: no task has nearly as many. */
-const MAX_LOOKED_AT = 1_000;
 
 function listOf(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value.slice(0, MAX_LOOKED_AT);

@@ -1,11 +1,11 @@
 /** Reads lists of the service page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
 import { isObject } from '../base/json';
+import { MAX_RECORDS_DEPTH } from '../base/limits';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
 	...['items', 'results', 'list', 'records'],
 ];
-const MAX_RECORDS_DEPTH = 5;
 
 /** Finds the records in an answer; undefined where it is no list. */
 export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {

@@ -2,6 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { recordsOf } from './paging';
+import { MAX_REASONS, MAX_WRAPPERS } from '../base/limits';
 
 export interface Task {
 	id: string | undefined;
@@ -18,7 +19,6 @@ export interface Task {
 
 const isGiven = (value: unknown) => value !== undefined;
 
-const MAX_REASONS = 10;
 const MAX_REASON_DEPTH = 4;
 /** Of a place in the request: `["body", "text"]`, as FastAPI has it, means its field "text". */
 const PARTS_OF_REQUESTS = ['body', 'query', 'path', 'header'];
@@ -70,7 +70,6 @@ function describesTask({ id, task_id, type, metadata, progress }: JsonObject): b
 export const isDescribed = ({ raw }: Task): boolean => describesTask(raw);
 
 const WRAPPERS = ['data', 'result', 'task'];
-const MAX_WRAPPERS = 2;
 
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
 function layersOf(body: unknown, depth = 0): JsonObject[] {

@@ -5,6 +5,7 @@ import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
+import { MOST_PAGES } from '../base/limits';
 
 export interface ListedTask {
 	taskId: string;
@@ -34,8 +35,6 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 }
 
 const TASKS_PER_PAGE = 100;
-/** Guards against a list without end. */
-const MOST_PAGES = 1_000;
 const parsed = (text: string) => {
 	const time = Date.parse(text);
 	return Number.isNaN(time) ? undefined : time;

@@ -1,9 +1,7 @@
 /** Reads what answers say of limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
 import { asNumber, asText, isObject } from '../base/json';
 import { errorTextOf } from './task';
-
-/** No Retry-After is believed beyond this. */
-export const MAX_RETRY_AFTER_MS = 5 * 60_000;
+import { MAX_RETRY_AFTER_MS } from '../base/limits';
 
 /** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {

@@ -9,20 +9,18 @@ import { lookOnRoute, type Look } from '../transport/look';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
+import { CALLBACK_REQUESTS_AT_ONCE, MAX_ACCOUNTS, REMEMBERED_IDS } from '../base/limits';
 
 /** The verdict, or the last look if there is none. */
 type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
 
-const REQUESTS_AT_ONCE = 10;
 const REQUEST_TIMEOUT_MS = 5_000;
 const UNKNOWN_FOR_MS = 10_000;
-const REMEMBERED_IDS = 1_000;
 const WORTH_ASKING_MS = 500;
-const CALLED_ACCOUNTS = 200;
 
 /** The callbacks of one account. Those of another account wait for none of them. */
 class Callbacks {
-	readonly turns = new Limiter(REQUESTS_AT_ONCE);
+	readonly turns = new Limiter(CALLBACK_REQUESTS_AT_ONCE);
 	/** Copies share one answer. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** Epoch ms until which an ID counts as unknown, without another request. */
@@ -31,7 +29,7 @@ class Callbacks {
 	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
 }
 
-const called = new BoundedMap<Account, Callbacks>(CALLED_ACCOUNTS);
+const called = new BoundedMap<Account, Callbacks>(MAX_ACCOUNTS);
 const callbacksOf = (account: Account) => ensured(called, account, () => new Callbacks());
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();

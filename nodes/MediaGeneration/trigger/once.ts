@@ -4,6 +4,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { saveWithExecution } from '../n8n/staticData';
 import { CallRefusal } from './webhook';
+import { EVENTS_IN_PROCESS, MAX_WORKFLOWS, SAVED_EVENTS } from '../base/limits';
 
 type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
@@ -13,9 +14,6 @@ type EventState = CallResponse | 'stored';
 /** n8n reads and writes the whole list with each call, so an event is 66 bits of a hash. */
 const HASH_LENGTH = 11;
 const SAVED_IN = 'mediaGenerationEvents';
-const SAVED_EVENTS = 1_000;
-const EVENTS_IN_PROCESS = 5_000;
-const MAX_WORKFLOWS = 200;
 
 const workflows = new BoundedMap<string, BoundedMap<string, EventState>>(MAX_WORKFLOWS);
 

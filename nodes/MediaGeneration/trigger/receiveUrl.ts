@@ -8,7 +8,8 @@ import { publishedMethods } from '../transport/client';
 import type { Credentials } from '../transport/credentials';
 import { invalid } from '../base/failures';
 import { urlOf } from '../base/json';
-import { MAX_REFERENCE, sign } from './signature';
+import { sign } from './signature';
+import { CHECKED_URLS, MAX_REFERENCE } from '../base/limits';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
 	const url = urlOf(value);
@@ -61,7 +62,6 @@ export function prepareReceiveUrl(
 
 /** Matches the path of a Media Generation Trigger, or of a node with the same kind of webhook. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
-const CHECKED_URLS = 1_000;
 
 /** The URLs that this process has checked outside of the editor. */
 const checked = new BoundedMap<string, true>(CHECKED_URLS);

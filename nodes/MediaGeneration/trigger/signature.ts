@@ -4,9 +4,9 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
+import { MAX_REFERENCE } from '../base/limits';
 
 export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
-export const MAX_REFERENCE = 500;
 
 /** The names in the URL. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;

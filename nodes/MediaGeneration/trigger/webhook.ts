@@ -1,15 +1,13 @@
 /** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Events". */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../actions/taskIds';
-import { readJson, type Bound, type Read } from '../base/bounded';
+import { readJson, type Read } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { answer, callBody } from '../n8n/webhook';
 import { messageOf, quote } from '../base/failures';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
-
-/** Bodies of real callbacks are a few kB. */
-const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
+import { POST } from '../base/limits';
 
 const RETRY_AFTER_S = 5;
 
