@@ -172,7 +172,7 @@ export const found: Record<string, Partial<History>> = {
 		breaks: [{ what: 'credential', from: 1, times: 1_000 }],
 		tasks: [hidden],
 	},
-	'parts that Max Credits has refused are not passed over by "Task: Wait"': {
+	'parts that Stop After Credits has refused are not passed over by "Task: Wait"': {
 		behind: 'poll',
 		node: { ...goesOn, maximumCredits: 15 },
 		items: [{ ...joined, parts: 3 }],
