@@ -69,7 +69,7 @@ interface RawResponse {
 }
 
 /** Makes one request within its time. Never rejects. */
-async function exchange<T>(
+async function requestWithin<T>(
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
@@ -130,7 +130,7 @@ export async function createClient(
 			encoding: 'stream',
 			headers: { Accept: 'application/json', ...headers },
 		};
-		const reply = await exchange<Answer>(options, asked, async (limited, signal) => {
+		const reply = await requestWithin<Answer>(options, asked, async (limited, signal) => {
 			const response = (await context.helpers.httpRequestWithAuthentication.call(
 				withSignal(context, signal),
 				CREDENTIAL,
@@ -164,7 +164,7 @@ const SELF_CALL_TIMEOUT_MS = 20_000;
 
 /** Makes a request to this n8n itself, without any credential. */
 async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
-	return await exchange(options, { timeoutMs }, async (limited) => {
+	return await requestWithin(options, { timeoutMs }, async (limited) => {
 		return (await context.helpers.httpRequest(limited)) as RawResponse;
 	});
 }
