@@ -7,8 +7,8 @@ import {
 	parseTask,
 	taskIdIn,
 	taskIdOf,
-	withoutEmptyError,
 } from '../../nodes/MediaGeneration/transport/task';
+import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/failedItems';
 
 describe('parseTask', () => {
 	test('the shape that docs/service.md states', () => {

@@ -11,6 +11,7 @@ import {
 import { isOutcome, itemsInWords, onOneLine, type Failure, type Outcome } from '../base/failures';
 import { isObject } from '../base/json';
 import { inHtml } from '../n8n/editor';
+import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
 import type { DeliveredOutput } from './files';
 
@@ -133,25 +134,12 @@ export function failureItem(
 		...(binary && { binary }),
 		pairedItem: { item: failed.index },
 	};
-	if (node.onError === 'continueErrorOutput') {
-		// n8n takes what a failed item does not name from the node's input, e.g. the ID of a task that is done (`handleNodeErrorOutput`,
-		// n8n-core 2.41.1).
-		item.json = Object.fromEntries(record.map(([name, value]) => [name, value ?? null]));
-		// The same function sends an item to the error branch by its `error`, but then reduces the JSON of every item that still has one
-		// to its message. It copies the item in between, and a copy leaves a hidden property behind: so the branch gets all fields.
-		Object.defineProperty(item, 'error', { value: nodeError(node, failed) });
-	}
-	return item;
+	return toErrorBranch(node, item, { named: record, error: () => nodeError(node, failed) });
 }
 
-/**
- * Makes an item of a failure for n8n to save with a sleeping execution, or to get from its webhook. n8n copies such items, so no hidden
- * property survives; it sends an item to the error branch only if its JSON has nothing but `error`, `message` and `details`
- * (`handleNodeErrorOutput`, n8n-core 2.41.1). Where failures have a branch of their own, the other fields therefore lie in `details`.
- */
+/** Makes an item of a failure for n8n to save with a sleeping execution, or to get from its webhook. */
 export function plainFailureItem(node: INode, item: INodeExecutionData): INodeExecutionData {
-	const { error, details: _none, ...details } = item.json;
-	const fails = typeof error === 'string' && isOutcome(details.outcome);
-	if (node.onError !== 'continueErrorOutput' || !fails) return { ...item };
-	return { ...item, json: { error, details } };
+	const { error, outcome } = item.json;
+	const fails = typeof error === 'string' && isOutcome(outcome);
+	return fails ? toErrorBranchAsleep(node, item) : { ...item };
 }

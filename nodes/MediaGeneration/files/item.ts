@@ -12,7 +12,7 @@ import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { MAX_FILES, MAX_TRANSCRIPT_BYTES } from '../base/limits';
 import { isDataUrl, resolved } from '../transport/outputs';
-import { withoutEmptyError } from '../transport/task';
+import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../transport/verdict';
 import {
 	fetchFiles,

@@ -1,5 +1,4 @@
 /** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
-import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { recordsOf } from './paging';
 import { MAX_REASONS, MAX_WRAPPERS } from '../base/limits';
@@ -161,20 +160,6 @@ export function costIn(body: JsonObject): number | undefined {
 
 export function creditsLeftIn(answer: JsonObject): number | undefined {
 	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
-}
-
-function saysNothing(error: unknown): boolean {
-	if (typeof error === 'string') return error.trim() === '';
-	if (typeof error === 'object') return error === null || Object.keys(error).length === 0;
-	return error === undefined || error === false || error === 0;
-}
-
-/** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false (`workflow-execute`, n8n-core 2.41). */
-export function withoutEmptyError(fields: JsonObject): IDataObject {
-	// Most have none: an answer of 100,000 fields is not copied for it.
-	if (!Object.hasOwn(fields, 'error') || !saysNothing(fields.error)) return fields as IDataObject;
-	const { error: _nothing, ...others } = fields;
-	return others as IDataObject;
 }
 
 export function apiKeysOf(body: unknown): JsonObject[] | undefined {

@@ -1,0 +1,47 @@
+/** How n8n handles items that have an `error` (`handleNodeErrorOutput` and `workflow-execute`, n8n-core 2.41.1). */
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { JsonObject } from '../base/json';
+
+/** Tells whether failed items leave by a branch of their own. */
+const hasErrorBranch = ({ onError }: INode) => onError === 'continueErrorOutput';
+
+/**
+ * Makes n8n send an item to the error branch, with all of its fields. n8n fills what a failed item does not name from the node's input,
+ * e.g. the ID of a task that is done, so the item names all. It goes by the item's `error`, but then reduces the JSON of every item that
+ * still has one to its message. It copies the item in between, and a copy leaves a hidden property behind.
+ * @param named all fields of a failed item, with undefined for those that this one lacks
+ */
+export function toErrorBranch(
+	node: INode,
+	item: INodeExecutionData,
+	{ named, error }: { named: ReadonlyArray<[name: string, value: unknown]>; error: () => Error },
+): INodeExecutionData {
+	if (!hasErrorBranch(node)) return item;
+	const json = Object.fromEntries(named.map(([name, value]) => [name, value ?? null]));
+	const sent = { ...item, json: json as IDataObject };
+	return Object.defineProperty(sent, 'error', { value: error() });
+}
+
+/**
+ * The same for an item that n8n saves with a sleeping execution, or gets from its webhook. It copies such items, so no hidden property
+ * survives, and sends an item to the error branch only if its JSON has nothing but `error`, `message` and `details`.
+ */
+export function toErrorBranchAsleep(node: INode, item: INodeExecutionData): INodeExecutionData {
+	if (!hasErrorBranch(node)) return { ...item };
+	const { error, details: _none, ...details } = item.json;
+	return { ...item, json: { error, details } };
+}
+
+function saysNothing(error: unknown): boolean {
+	if (typeof error === 'string') return error.trim() === '';
+	if (typeof error === 'object') return error === null || Object.keys(error).length === 0;
+	return error === undefined || error === false || error === 0;
+}
+
+/** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
+export function withoutEmptyError(fields: JsonObject): IDataObject {
+	// Most have none: an answer of 100,000 fields is not copied for it.
+	if (!Object.hasOwn(fields, 'error') || !saysNothing(fields.error)) return fields as IDataObject;
+	const { error: _nothing, ...others } = fields;
+	return others as IDataObject;
+}
