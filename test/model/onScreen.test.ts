@@ -50,6 +50,18 @@ test('an ID that the service does not know is not called paid', async () => {
 	expect(logs.join()).not.toMatch(/[Pp]aid/);
 });
 
+test('a Stop has one line in the log', async () => {
+	const { error, logs } = await runNode({
+		parameters: sounds('a', 'b'),
+		tasks: [taskWith({ seconds: 400 }), taskWith({ seconds: 400 })],
+		events: [{ at: 5, kind: 'stop' }],
+	});
+	expect(error?.message).toMatch(/^The execution was stopped while task/);
+	expect(logs.filter((line) => /Paid tasks/.test(line))).toEqual([
+		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}, ${idOf(1)}.`,
+	]);
+});
+
 describe('a manual run', () => {
 	const manual = { isManual: true };
 
