@@ -43,7 +43,7 @@ export class MediaGenerationTrigger implements INodeType {
 		// n8n 2.41 evaluates an expression of its own before each call to a webhook of version 1 (docs/operations.md).
 		version: 1.1,
 		subtitle:
-			'={{ $parameter["statuses"].length > 1 ? "Done or failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
+			'={{ $parameter["statuses"].length > 1 ? "Done or Failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
 		// The editor lists both nodes of this package as one, and takes the sentence from here.
 		description:
 			'Generate speech, sound effects and images, or start a workflow when they are finished',

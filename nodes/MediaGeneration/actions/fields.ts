@@ -5,6 +5,7 @@ import type {
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
+	INodeProperties,
 } from 'n8n-workflow';
 import { invalid, messageOf, quote } from '../base/failures';
 import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
@@ -35,6 +36,9 @@ export interface InputFile {
 	type: string;
 	binary: IBinaryData;
 }
+
+/** Options by the service's names for what they say. */
+export type SentOptions = Readonly<Record<string, INodeProperties>>;
 
 export class ItemFields {
 	private resolved: unknown;
@@ -196,13 +200,19 @@ export class ItemFields {
 		]);
 	}
 
-	/** Reads an option that is sent only where it was added. Which numbers a service takes is its own matter. */
-	sentNumber(name: string, label: string): number | undefined {
-		if (!Object.hasOwn(this.options, name)) return undefined;
-		return fittingNumber(this.options[name], (value) => !Number.isNaN(value), [
-			`The option "${label}" must be a number`,
-			`Set "${label}" to a number, or remove the option. Nothing was sent.`,
-		]);
+	/** Reads options that are sent only where they were added. Which numbers a service takes is its own matter. */
+	sentOptions(options: SentOptions): JsonObject {
+		const added = Object.entries(options).filter(([, { name }]) =>
+			Object.hasOwn(this.options, name),
+		);
+		const read = ({ name, displayName, type }: INodeProperties) =>
+			type === 'boolean'
+				? asBoolean(this.options[name])
+				: fittingNumber(this.options[name], (value) => !Number.isNaN(value), [
+						`The option "${displayName}" must be a number`,
+						`Set "${displayName}" to a number, or remove the option. Nothing was sent.`,
+					]);
+		return Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
 	}
 
 	/** Returns the first one of the values where the field is not set. */

@@ -2,7 +2,7 @@ import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow
 import type { JsonObject } from '../base/json';
 import type { FormFile } from '../transport/body';
 import type { Reading } from '../transport/reading';
-import type { InputFile, ItemFields } from './fields';
+import type { InputFile, ItemFields, SentOptions } from './fields';
 
 export interface CreationRequest {
 	/** Poll routes are remembered by this. */
@@ -91,6 +91,16 @@ const fieldOf =
 		...details,
 	});
 
+/** Makes an option from 0 to 1. */
+export function fraction(
+	displayName: string,
+	name: string,
+	details: Partial<INodeProperties>,
+): INodeProperties {
+	const typeOptions = { minValue: 0, maxValue: 1, numberPrecision: 2 };
+	return amount(displayName, name, { typeOptions, ...details });
+}
+
 export const text = fieldOf('string', '');
 export const amount = fieldOf('number', 0);
 export const toggle = fieldOf('boolean', false);
@@ -117,6 +127,12 @@ export function jsonField(
 		placeholder: `e.g. ${example}`,
 		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
 	});
+}
+
+export function labelsOf(options: SentOptions): Labels {
+	return Object.fromEntries(
+		Object.entries(options).map(([field, { displayName }]) => [field, displayName]),
+	);
 }
 
 /** Offers any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */

@@ -1,8 +1,23 @@
 /** Makes sound effects: `POST /v1/task/sound-effect` (docs/service.md, "Endpoints"). */
-import { asBoolean } from '../base/json';
-import { amount, text, toggle, type Resource } from './operation';
+import { amount, fraction, labelsOf, text, toggle, type Resource } from './operation';
 
 const SOUND_EXAMPLE = '{"model_id": "sound-2"}';
+
+const soundOptions = {
+	duration_seconds: amount('Duration (Seconds)', 'durationSeconds', {
+		typeOptions: { minValue: 0, numberPrecision: 1 },
+		default: 5,
+		description: 'How long the sound is. Services usually make 0.5 to 30 seconds.',
+	}),
+	loop: toggle('Loop', 'loop', {
+		default: true,
+		description: 'Whether to make a sound whose end leads into its beginning',
+	}),
+	prompt_influence: fraction('Prompt Influence', 'promptInfluence', {
+		default: 0.3,
+		description: 'How closely to follow the text, from 0 to 1',
+	}),
+};
 
 export const soundEffect: Resource = {
 	value: 'soundEffect',
@@ -16,22 +31,7 @@ export const soundEffect: Resource = {
 		}),
 	],
 	extraFields: SOUND_EXAMPLE,
-	options: [
-		amount('Duration (Seconds)', 'durationSeconds', {
-			typeOptions: { minValue: 0, numberPrecision: 1 },
-			default: 5,
-			description: 'How long the sound is. Services usually make 0.5 to 30 seconds.',
-		}),
-		toggle('Loop', 'loop', {
-			default: true,
-			description: 'Whether to make a sound whose end leads into its beginning',
-		}),
-		amount('Prompt Influence', 'promptInfluence', {
-			typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
-			default: 0.3,
-			description: 'How closely to follow the text, from 0 to 1',
-		}),
-	],
+	options: Object.values(soundOptions),
 	operations: [
 		{
 			value: 'generate',
@@ -45,19 +45,10 @@ export const soundEffect: Resource = {
 					kind: 'sound-effect',
 					path: '/v1/task/sound-effect',
 					body: item.body(
-						{
-							text: item.requiredText('text', 'Text'),
-							duration_seconds: item.sentNumber('durationSeconds', 'Duration (Seconds)'),
-							prompt_influence: item.sentNumber('promptInfluence', 'Prompt Influence'),
-							loop: asBoolean(item.options.loop),
-						},
+						{ text: item.requiredText('text', 'Text'), ...item.sentOptions(soundOptions) },
 						SOUND_EXAMPLE,
 					),
-					labels: {
-						duration_seconds: 'Duration (Seconds)',
-						prompt_influence: 'Prompt Influence',
-						loop: 'Loop',
-					},
+					labels: labelsOf(soundOptions),
 				}),
 			},
 		},

@@ -1,10 +1,11 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
-import type { INodeProperties } from 'n8n-workflow';
 import type { ItemFields } from './fields';
 import { longTextFields, longTextOptions, transcriptOption } from './longText';
 import {
 	amount,
 	choice,
+	fraction,
+	labelsOf,
 	locator,
 	openChoice,
 	shownWhen,
@@ -17,14 +18,6 @@ const BY_VOICE_ID = 'generateByVoiceId';
 const BY_VOICE_NAME = 'generateByVoiceName';
 const forVoiceId = { operation: [BY_VOICE_ID] };
 const VOICE_EXAMPLE = '{"voice_settings": {"use_speaker_boost": true}}';
-
-const speechLabels = {
-	voice_id: 'Voice',
-	model_id: 'Model',
-	output_format: 'Output Format',
-	with_transcript: 'Captions',
-	voice_settings: ['Similarity Boost', 'Speed', 'Stability', 'Style'],
-};
 
 const CODECS: Record<string, [name: string, description: string]> = {
 	alaw: ['A-Law', 'For telephony'],
@@ -47,38 +40,37 @@ function formatChoice(format: string) {
 	return choice(`${name}, ${Number(rate) / 1_000} kHz${bits}`, format, description);
 }
 
-/** Sent only where they were added. The service has defaults of its own for each voice. */
-const voiceOptions: readonly INodeProperties[] = [
-	amount('Similarity Boost', 'similarityBoost', {
-		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+/** The settings of a voice. The service has defaults of its own for each. */
+const voiceOptions = {
+	similarity_boost: fraction('Similarity Boost', 'similarityBoost', {
 		default: 0.75,
 		description: 'How close to stay to the original voice, from 0 to 1',
 	}),
-	amount('Speed', 'speed', {
+	speed: amount('Speed', 'speed', {
 		typeOptions: { minValue: 0, numberPrecision: 2 },
 		default: 1,
 		description: 'How fast to speak, e.g. 0.9 for slower and 1.1 for faster',
 	}),
-	amount('Stability', 'stability', {
-		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+	stability: fraction('Stability', 'stability', {
 		default: 0.5,
 		description: 'How even the voice is, from 0 (expressive) to 1 (monotonous)',
 	}),
-	amount('Style', 'style', {
-		typeOptions: { minValue: 0, maxValue: 1, numberPrecision: 2 },
+	style: fraction('Style', 'style', {
 		description: 'How much to exaggerate the style of the voice, from 0 to 1',
 	}),
-];
+};
+
+const speechLabels = {
+	voice_id: 'Voice',
+	model_id: 'Model',
+	output_format: 'Output Format',
+	with_transcript: 'Captions',
+	...labelsOf(voiceOptions),
+};
 
 function voiceSettings(item: ItemFields) {
-	const settings = {
-		similarity_boost: item.sentNumber('similarityBoost', 'Similarity Boost'),
-		speed: item.sentNumber('speed', 'Speed'),
-		stability: item.sentNumber('stability', 'Stability'),
-		style: item.sentNumber('style', 'Style'),
-	};
-	const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-	return given.length === 0 ? undefined : Object.fromEntries(given);
+	const settings = item.sentOptions(voiceOptions);
+	return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
 export const speech: Resource = {
@@ -125,7 +117,11 @@ export const speech: Resource = {
 		]),
 	],
 	extraFields: VOICE_EXAMPLE,
-	options: [...longTextOptions, transcriptOption, ...shownWhen(forVoiceId, voiceOptions)],
+	options: [
+		...longTextOptions,
+		transcriptOption,
+		...shownWhen(forVoiceId, Object.values(voiceOptions)),
+	],
 	operations: [
 		{
 			value: BY_VOICE_ID,
