@@ -315,7 +315,7 @@ describe('which fields are shown', () => {
 			{ value: 'audio', displayOptions: { hide: { '@tool': [true] } } },
 		]);
 		expect(hidden('longText')).toMatchObject([
-			{ value: 'join', displayOptions: { hide: { waitForCompletion: [false], '@tool': [true] } } },
+			{ value: 'join', displayOptions: { hide: { waitForCompletion: [false] } } },
 		]);
 	});
 

@@ -9,13 +9,13 @@ import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/fai
  */
 export function fieldsWith(
 	parameters: Record<string, unknown>,
-	more: { typed?: object; timeZone?: string; type?: string } = {},
+	more: { typed?: object } = {},
 ): ItemFields {
-	const { typed = parameters, timeZone = 'UTC', type = 'mediaGeneration' } = more;
+	const { typed = parameters } = more;
 	const context = {
-		getNode: () => ({ type, parameters: typed }),
+		getNode: () => ({ type: 'mediaGeneration', parameters: typed }),
 		getExecutionId: () => '1',
-		getTimezone: () => timeZone,
+		getTimezone: () => 'UTC',
 		getNodeParameter(name: string, _index: number, fallback?: unknown) {
 			// An expression may lead to nothing.
 			if (Object.hasOwn(parameters, name)) return parameters[name];

@@ -8,8 +8,8 @@ import { fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
-const read = (fields: Fields, alwaysWaits = false, type?: string) =>
-	readItemSettings(fieldsWith(fields, type === undefined ? {} : { type }), alwaysWaits);
+const read = (fields: Fields, alwaysWaits = false) =>
+	readItemSettings(fieldsWith(fields), alwaysWaits);
 const withOptions = (options: Fields, more: Fields = {}) => read({ ...more, options });
 
 const PLAIN: ItemSettings = {
@@ -84,16 +84,6 @@ test('a task made earlier is always waited for, and has no long text', () => {
 	const fields = { waitForCompletion: false, longText: 'join', options: { maxCharacters: 1 } };
 	expect(read(fields, true)).toEqual(PLAIN);
 	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep({ graceMs: 1_000 }));
-});
-
-test('a tool of an agent fetches no files, and so joins none', () => {
-	const tool = 'mediaGenerationTool';
-	expect(read({ downloadOutput: true }, false, tool).files.download).toBe(false);
-	expect(refusalOf(() => read({ longText: 'join' }, false, tool))).toEqual({
-		message: '"Long Text: Join Into One File" needs the files of its parts',
-		description:
-			'A tool of an AI agent has none: set "Long Text" to "One Item per Part". Nothing was sent.',
-	});
 });
 
 test.each([

@@ -47,8 +47,7 @@ export function readMaxFileBytes(fields: ItemFields): number {
 
 function readFileSettings(fields: ItemFields): FileSettings {
 	return {
-		// An agent hands on texts only.
-		download: fields.boolean('downloadOutput', true) && !fields.isTool,
+		download: fields.boolean('downloadOutput', true),
 		outputBinaryField:
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
@@ -88,7 +87,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
 	const files = readFileSettings(fields);
 	checkTogether(waiting, longText, files);
-	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles(fields);
+	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 	const minimum = fields.numberOption('minimumCredits', 'Minimum Credits', {
 		fallback: 0,
 		zero: true,
@@ -112,11 +111,10 @@ function notSuspended(what: string, advice: string): FailureError {
 	);
 }
 
-export function joinNeedsFiles({ isTool }: Pick<ItemFields, 'isTool'>): FailureError {
-	const way = isTool ? 'A tool of an AI agent has none: set' : 'Turn "Download Output" on, or set';
+export function joinNeedsFiles(): FailureError {
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
-		`${way} "Long Text" to "One Item per Part". Nothing was sent.`,
+		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
 	);
 }
 

@@ -93,7 +93,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 			},
 		},
 	),
-	// An agent gets texts only.
+	// An agent gets the JSON only.
 	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
 ];
 

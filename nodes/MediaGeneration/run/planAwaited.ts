@@ -151,7 +151,7 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	}
 	const whole = areOwn ? left : undefined;
 	const joins = whole?.assembly.longText.kind === 'join';
-	if (joins && !settings.files.download) throw joinNeedsFiles(fields);
+	if (joins && !settings.files.download) throw joinNeedsFiles();
 	const count = (whole?.taskIds ?? taskIds).length;
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(
