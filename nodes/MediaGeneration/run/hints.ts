@@ -4,7 +4,7 @@ import { failureIn } from '../files/failure';
 import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { showHint } from '../n8n/editor';
-import { typeByExtension } from '../audio/kinds';
+import { typeOfFormat } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { logOf } from '../n8n/clean';
 import { itemsInWords, quote } from '../base/failures';
@@ -109,7 +109,7 @@ function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[
 	const { qs, body } = part.request;
 	// The v3 speech route has the format in its body, the v1 route in its query.
 	const asked = asText(qs?.output_format) ?? asText(body.output_format);
-	const type = typeByExtension(asked?.split('_')[0]?.toLowerCase() ?? '')?.mimeType;
+	const type = typeOfFormat(asked ?? '')?.mimeType;
 	const other = outputs.find(
 		({ kind, mimeType = type }) => kind === 'audio' && type !== undefined && mimeType !== type,
 	);
