@@ -132,7 +132,7 @@ describe('Task: Wait', () => {
 	test("a task's own fields of names that mean something here are not taken for them", async () => {
 		const own = {
 			...{ error: 'a warning', outcome: 'failed', unfinished: true, task_ids: ['x'] },
-			...{ part: 1, parts: 3, joined: true },
+			...{ part: 1, parts: 3, joined: true, _files: { data: {} } },
 		};
 		const { json } = await runNode({
 			parameters: wait,

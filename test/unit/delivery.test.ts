@@ -175,6 +175,20 @@ describe('names of files', () => {
 	});
 });
 
+test('samples without a header are named after the format that was asked for', async () => {
+	const samples = Buffer.from('ffffff7f7fff', 'hex');
+	const nameOf = async (raw: object, format?: string) => {
+		const done = finished(['audio']);
+		Object.assign(done.task.raw, raw);
+		const { delivery } = world({ answer: () => samples });
+		const { outputs } = await delivery.deliver(done, { ...settings, format }, { index: 0 });
+		return [outputs[0]?.fileName, outputs[0]?.mimeType];
+	};
+	expect(await nameOf({}, 'ulaw_8000')).toEqual(['image-t.ulaw', 'audio/basic']);
+	// Task: Wait has no such field.
+	expect(await nameOf({ output_format: 'pcm_16000' })).toEqual(['image-t.pcm', 'audio/pcm']);
+});
+
 test('split, each file that is there has an item; a task without any goes out as it is', async () => {
 	const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
 	const split = { ...settings, splitFiles: true };

@@ -54,6 +54,7 @@ test.each<[Fields, object]>([
 	[{ downloadOutput: 'false' }, files({ download: false })],
 	[{ outputBinaryField: 'sound' }, files({ outputBinaryField: 'sound' })],
 	[{ outputBinaryField: ' ' }, {}],
+	[{ outputFormat: 'ulaw_8000' }, files({ format: 'ulaw_8000' })],
 ])('%j', (fields, expected) => {
 	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
 });

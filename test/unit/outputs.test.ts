@@ -25,7 +25,10 @@ const camel = { audioUrl: A, imageUri: B, videoUrls: [C] };
 const ordered = { other_url: C, json_url: B, output_url: A };
 const deeper = { audio_url: A, v3: { audio_url: A, srt_url: B } };
 const isolated = { voice_url: A, background_url: B };
-const foreign = { output_uri: 'file:///etc/passwd', audio_url: 'javascript:alert(1)' };
+const foreign = {
+	output_uri: ['file:///etc/passwd', 's3://bucket/a.mp3'],
+	audio_url: 'javascript:alert(1)',
+};
 const preview = { url: `${F}/p.png` };
 const clips = [{ audio_url: A }, { audio_url: B, video_url: `${B}.mp4` }];
 
@@ -50,7 +53,7 @@ test.each<[string, unknown, object, string[]]>([
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
 	['addresses of another kind', foreign, {}, []],
 	['half an address', { output_uri: 'https://', audio_url: 'http:/' }, {}, []],
-	['no file yet', { output_uri: 'pending', audio_url: 'n/a', srt_url: 'a b.srt' }, {}, []],
+	['no file yet', { output_uri: ['pending', '/'], audio_url: 'n/a', srt_url: 'a b.srt' }, {}, []],
 	['named after a voice', isolated, { type: 'voice_isolate' }, ['a audio', 'b audio']],
 	[
 		'named with such a word inside',

@@ -43,7 +43,8 @@ function addressIn(value: unknown): string | undefined {
 	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
 	if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? text : undefined;
 	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return undefined;
-	const isRelative = /^\.{0,2}\//.test(text) || typeByExtension(extensionOf(text)) !== undefined;
+	const isRelative =
+		/^(\.{0,2}|\/)\/[^/]/.test(text) || typeByExtension(extensionOf(text)) !== undefined;
 	return isRelative && URL.canParse(text, NO_HOST) ? text : undefined;
 }
 
@@ -52,18 +53,17 @@ export function resolved(
 	outputs: readonly TaskOutput[],
 	baseUrl: string | undefined,
 ): TaskOutput[] {
-	const files = new Map<string, TaskOutput>();
-	for (const output of outputs) {
+	const files = outputs.map((output): [string, TaskOutput] => {
 		const isWhole = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
 		const url = isWhole ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
-		if (!files.has(url)) files.set(url, { ...output, url });
-	}
-	return [...files.values()];
+		return [url, { ...output, url }];
+	});
+	return [...new Map(files).values()];
 }
 
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url) ?? [];
-	const media = stated?.toLowerCase() ?? mediaOf(isDataUrl(url) ? '' : extensionOf(url));
+	const media = stated?.toLowerCase() ?? mediaOf(extensionOf(url));
 	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
