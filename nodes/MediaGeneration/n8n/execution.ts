@@ -62,6 +62,15 @@ export function killedSince(context: IExecuteFunctions): number | undefined {
 	return getExecutionContext?.call(context)?.establishedAt;
 }
 
+/** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */
+interface HavingSettings {
+	getWorkflowSettings?(): { binaryMode?: unknown; executionTimeout?: unknown };
+}
+
+export function workflowSettings(context: object) {
+	return (context as HavingSettings).getWorkflowSettings?.() ?? {};
+}
+
 /** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives it another one. */
 export function withSignal<Context extends object>(context: Context, signal: AbortSignal): Context {
 	const own = { getExecutionCancelSignal: { value: () => signal } };

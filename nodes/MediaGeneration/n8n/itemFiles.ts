@@ -10,6 +10,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { isObject } from '../base/json';
+import { workflowSettings } from './execution';
 
 type FileContext = Pick<IExecuteFunctions, 'getInputData' | 'helpers'>;
 
@@ -41,13 +42,7 @@ export function fileNamed(files: IBinaryKeyData, given: string): IBinaryData | u
 	return Object.hasOwn(files, name) ? files[name] : undefined;
 }
 
-/** n8n 2.41 has this; its older versions have neither it nor the binary mode. */
-interface HavingSettings {
-	getWorkflowSettings?(): { binaryMode?: unknown };
-}
-
-const isCombined = (context: object) =>
-	(context as HavingSettings).getWorkflowSettings?.().binaryMode === 'combined';
+const isCombined = (context: object) => workflowSettings(context).binaryMode === 'combined';
 
 /** Makes an item fit to be read by {@link expressedItems} later, with its files. */
 export function forExpressions(context: object, item: INodeExecutionData): INodeExecutionData {

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid, seconds } from '../base/failures';
 import { showHint } from '../n8n/editor';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { isToolRun, storeOf } from '../n8n/execution';
+import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
@@ -94,11 +94,6 @@ async function checkOwnReach(
 	logOf(context).warn(`Media Generation: ${words}`);
 }
 
-/** n8n 2.41 has this; its older versions do not. */
-interface HavingSettings {
-	getWorkflowSettings?(): { executionTimeout?: unknown };
-}
-
 /**
  * Tells of a workflow's own Timeout that ends before the node's deadline: n8n counts it from the execution's start, asleep too, and cancels
  * the execution when its deadline wakes it.
@@ -108,7 +103,7 @@ export function timeoutBeforeDeadline(
 	context: IExecuteFunctions,
 	timeoutMs: number,
 ): number | undefined {
-	const { executionTimeout } = (context as HavingSettings).getWorkflowSettings?.() ?? {};
+	const { executionTimeout } = workflowSettings(context);
 	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
 	return limitMs > 0 && limitMs < timeoutMs ? limitMs : undefined;
 }
