@@ -94,6 +94,9 @@ describe('From List', () => {
 });
 
 describe('what is read to fill other nodes', () => {
+	// One provider, whatever the profile.
+	beforeEach(() => (setting.service.settings.speechRoute = 'v1'));
+
 	const voices = async (fields: INodeParameters) => {
 		const { output } = await setting.run({
 			parameters: { resource: 'voice', operation: 'getAll', ...fields },
