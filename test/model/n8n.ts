@@ -66,6 +66,8 @@ export class Execution {
 	call: AgentCall | undefined;
 	/** How many nodes n8n starts in it up to this one: the first one is a trigger, or that at which a Retry begins. */
 	nodesStarted = 2;
+	/** Whether the trigger has run in it, and not only in the one that it repeats. */
+	beginsAnew = false;
 
 	constructor(
 		public id: string,
@@ -76,7 +78,7 @@ export class Execution {
 		this.input = input;
 		this.data = { main: [input] };
 		this.contextBefore = copy(this.context);
-		this.establishedAt = this.earlier[0]?.establishedAt ?? began;
+		this.establishedAt = this.beginsAnew ? began : (this.earlier[0]?.establishedAt ?? began);
 	}
 }
 
@@ -212,9 +214,16 @@ export class N8n {
 		const context = copy(left ?? this.world.context ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
 		const failsBefore = this.history.node.before === 'fails';
-		// A Retry begins with the node that failed, whichever that was.
-		const nodesStarted = last === undefined || (failsBefore && earlier.length === 1) ? 2 : 1;
-		const execution = this.newExecution(items, { earlier, version, context, nodesStarted });
+		// Without saved progress, a killed one is repeated from where it began itself: the trigger, or where a Retry began.
+		const isUnsaved = last?.status === 'crashed' && !this.history.node.savesProgress;
+		const beginsAnew = isUnsaved && (last.earlier.length === 0 || last.beginsAnew);
+		// Else a Retry begins with the node that failed, whichever that was.
+		const hasFailed = failsBefore && (earlier.length === 1 || isUnsaved);
+		const isFirst = last === undefined || hasFailed || beginsAnew;
+		const nodesStarted = isFirst ? 2 : 1;
+		const execution = this.newExecution(items, {
+			...{ earlier, version, context, nodesStarted, beginsAnew },
+		});
 		if (!failsBefore || last !== undefined) return void this.run(execution);
 		execution.error = new Error('a node before this one has failed');
 		this.end(execution, 'error');
@@ -304,8 +313,7 @@ export class N8n {
 		const isFirst = execution.earlier.length === 0 && execution.call === undefined;
 		const isBefore = this.history.node.before === 'fails' && isFirst;
 		const retry = isBefore ? { changed: false } : this.history.retries[this.retries];
-		const isSaved = status === 'crashed' && this.history.node.savesProgress;
-		if ((status !== 'error' && !isSaved) || retry === undefined) return;
+		if ((status !== 'error' && status !== 'crashed') || retry === undefined) return;
 		if (!isBefore) this.retries += 1;
 		this.retryPending = true;
 		this.machine.later(UNTIL_RETRY_MS, () => {
@@ -555,6 +563,14 @@ export class N8n {
 							: 'trigger',
 			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
 			additionalData: { currentNodeExecutionIndex: execution.nodesStarted },
+			runExecutionData: {
+				resultData: {
+					runData: {
+						Trigger: [{ startTime: execution.beginsAnew ? 2 : 0, source: [] }],
+						Between: [{ startTime: 1, source: [{}] }],
+					},
+				},
+			},
 			getInputData: () => execution.data.main[0],
 			getNodeParameter: (name: string, index: number, fallback?: unknown) => {
 				// Those two take no expression.

@@ -35,21 +35,23 @@ export function brokenRules(world: World): string[] {
 }
 
 /** A sending is followed by another one only where it created nothing, or its task failed by the service's own word. */
-function paidTwice({ history, n8n, service }: World): string[] {
+function paidTwice(world: World): string[] {
+	const { history, n8n, service } = world;
 	return service.sent.flatMap((again, index) => {
 		const { earlier = [] } = executionOf(n8n, again) ?? {};
 		const before = service.sent.slice(0, index).filter(({ slot }) => slot === again.slot);
 		return before.flatMap((first) => {
 			const isRetry = earlier.some(({ id }) => id === first.executionId);
 			if (!isRetry && first.executionId !== again.executionId) return [];
+			const isGone = isRetry && isUnnoted(executionOf(n8n, first));
 			const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
 			const isAllowed =
 				first.fate === 'free' ||
 				(failed && (first.fate === 'told' || isFound(n8n, first))) ||
 				// Another text is another request, for a Retry; not for the tries of one execution.
 				(isRetry && requestIn(first) !== requestIn(again)) ||
-				(history.node.sendsAgain && first.fate === 'unclear' && !first.named) ||
-				(isRetry && isUnnoted(n8n, first) && isUnlisted(service, { first, again }, history));
+				isSentAgain(history, first, isGone) ||
+				(isGone && isUnlisted(world, { first, again }));
 			return isAllowed
 				? []
 				: [`PAID TWICE: ${again.slot} was sent again, after a sending that was "${first.fate}"`];
@@ -58,21 +60,28 @@ function paidTwice({ history, n8n, service }: World): string[] {
 }
 
 /** n8n was killed, and with it went the notes of that execution. */
-const isUnnoted = (n8n: N8n, sent: Sent) => executionOf(n8n, sent)?.status === 'crashed';
+const isUnnoted = (execution: Execution | undefined) => execution?.status === 'crashed';
+
+/** The user has said that what is unclear may be paid for twice. */
+const isSentAgain = ({ node }: History, { fate, named }: Sent, isGone: boolean) =>
+	node.sendsAgain && (isGone || (fate === 'unclear' && !named));
 
 /** Whether a Retry read the list of tasks before it sent a request again, and did not see the task there. */
 function isUnlisted(
-	{ listed }: Service,
+	{ n8n, service: { listed }, history: { events, node } }: World,
 	{ first, again }: Record<'first' | 'again', Sent>,
-	{ events }: History,
 ): boolean {
 	const seen = listed.filter(
 		({ executionId, atMs, said }) =>
 			executionId === again.executionId && atMs <= again.atMs && said === 'list',
 	);
 	const isThere = seen.at(-1)?.ids.includes(first.task?.id ?? '');
-	// By a clock that was set, it can seem to be older.
-	return isThere === false || events.some(({ kind }) => kind.startsWith('clock'));
+	// By a clock that was set, it can seem to be older. And if the killed one was itself a Retry, the next one begins as that did, and n8n
+	// tells nothing of the one between.
+	const { contextBefore, earlier = [] } = executionOf(n8n, first) ?? {};
+	const hasNotes = JSON.stringify(contextBefore ?? {}).includes('createdTasks');
+	const isBetween = earlier.length > 0 && (hasNotes || !node.savesProgress);
+	return isThere === false || isBetween || events.some(({ kind }) => kind.startsWith('clock'));
 }
 
 /** Whether the list of tasks shows beyond doubt what became of the creations of a slot. */
@@ -199,8 +208,12 @@ const FORGETTING = ['context', 'execution ID', 'expressions'];
 
 /** Whether a text lists the item of a slot. */
 const namesItem = (text: string, slot: string) =>
-	[...text.matchAll(/items? ([\d, ]+)/g)].some(([, list = '']) =>
-		list.split(',').map(Number).includes(indexOf(slot)),
+	text.includes(`item ${indexOf(slot)} `) ||
+	[...text.matchAll(/the ([\w, ]+) item/g)].some(([, list = '']) =>
+		list
+			.split(/\D+/)
+			.map(Number)
+			.includes(indexOf(slot) + 1),
 	);
 
 /** Whether the end of an execution says of a sending that its task may exist. */
@@ -279,9 +292,10 @@ function untrue({ n8n, service, history }: World): string[] {
 			const open = service.tasks.filter(
 				(task) => ids.includes(task.id) && service.stateOf(task, endedMs) === 'doing',
 			);
-			// Still running, and all with time left: the execution should have slept on.
+			// Still running, and all with time left: the execution should have slept on. n8n's own deadline goes by the clock on the wall.
 			const sleptOn =
 				wait === 'suspend' &&
+				!history.events.some(({ kind }) => kind === 'clock set forward') &&
 				open.length > 0 &&
 				open.every(({ createdMs }) => (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000);
 			const paid = service.sent.some(

@@ -4,6 +4,7 @@ import { type SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { action, base, called, workflowOf } from './harness/nodes';
+import { waitUntil } from './harness/wait';
 
 type Lists = SettingsPatch['lists'];
 
@@ -13,9 +14,9 @@ describe('a creation whose answer never came', () => {
 	let count = 0;
 	ownContext((own) => (context = own));
 
-	/** One execution of two items, of which the first one's answer is lost. Both tries of the node count as one. */
-	async function run(options: object = {}): Promise<Execution> {
-		const { rest, service, credential } = context;
+	/** Starts an execution of two items, one after the other. Its ID. */
+	async function start(options: object = {}, settings: object = {}): Promise<string> {
+		const { rest, credential } = context;
 		const path = `lost-${(count += 1)}`;
 		const items = base('Two Texts', ['set', 3.4], {
 			...{
@@ -33,9 +34,16 @@ describe('a creation whose answer never came', () => {
 			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 		);
 		const workflow = workflowOf(path, [called(path), items, each, speak], credential);
+		Object.assign(workflow.settings ?? {}, settings);
 		const saved = await rest.createWorkflow(workflow);
+		return await rest.startByWebhook(saved, path, {});
+	}
+
+	/** An execution in which the first answer is lost. */
+	async function run(options: object = {}): Promise<Execution> {
+		const { rest, service } = context;
 		service.faults.add({ kind: 'speech_by_name', times: 1, action: { type: 'processThenReset' } });
-		return await rest.waitForExecution(await rest.startByWebhook(saved, path, {}));
+		return await rest.waitForExecution(await start(options));
 	}
 
 	async function retry({ id }: Execution): Promise<Execution> {
@@ -96,6 +104,27 @@ describe('a creation whose answer never came', () => {
 		}
 		assert.deepEqual(texts(), ['First', 'Second', 'First', 'Second']);
 	});
+
+	for (const saveExecutionProgress of [true, false])
+		it(`killed before it came, ${saveExecutionProgress ? 'with' : 'without'} saved progress: paid once by it and a Retry`, async () => {
+			const { n8n, rest, service } = context;
+			Object.assign(service.settings.lists, { tasks: true });
+			const held = service.hold({ kind: 'speech_by_name' });
+			const id = await start({}, { saveExecutionProgress });
+			await waitUntil(() => service.creations().length === 1, { what: 'The first creation' });
+			await n8n.kill('SIGKILL');
+			held.letGo();
+			await n8n.restart();
+			await rest.login();
+			const crashed = await rest.waitForExecution(id);
+			assert.equal(crashed.status, 'crashed');
+			const retried = await retry(crashed);
+			const { message } = retried.resultData.error ?? {};
+			// Without saved progress nobody knows when the execution began.
+			if (saveExecutionProgress) assert.equal(retried.status, 'success', message);
+			else assert.match(message ?? '', /may have created this task; the service lists a task that/);
+			assert.deepEqual(texts(), saveExecutionProgress ? ['First', 'Second'] : ['First']);
+		});
 
 	it('is sent again only where the user says so', async () => {
 		const execution = await run({ sendUnclearAgain: true });

@@ -1,6 +1,6 @@
 /** Which run, and which call of an agent, the node runs for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { runOf } from '../../nodes/MediaGeneration/n8n/execution';
+import { killedSince, runOf } from '../../nodes/MediaGeneration/n8n/execution';
 
 test.each<[object | null, string]>([
 	[null, ':0'],
@@ -21,4 +21,55 @@ test.each<[object | null, string]>([
 		runIndex: 3,
 		call,
 	});
+});
+
+const NOW = 1_900_000_000_000;
+const LONG_AGO = { sentAt: NOW - 14 * 86_400_000, isExact: false };
+const THEN = { sentAt: 5, isExact: true };
+/** When nodes ran, the trigger first. */
+const runsAt = (...times: number[]) =>
+	Object.fromEntries(
+		times.map((startTime, at) => [`${at}`, [{ startTime, source: at === 0 ? [] : [{}] }]]),
+	);
+
+test.each<[string, string, number | undefined, object, object?]>([
+	['is no Retry', 'trigger', 1, runsAt(1)],
+	['is one that begins with this node: its progress was saved', 'retry', 1, runsAt(1, 2), THEN],
+	['is that of an n8n that does not count', 'retry', undefined, {}, THEN],
+	['begins with a node between, which had failed', 'retry', 2, runsAt(1, 9)],
+	['begins anew, with nothing saved', 'retry', 3, runsAt(8, 9), LONG_AGO],
+	[
+		'begins anew, though n8n has made up runs',
+		'retry',
+		2,
+		{
+			0: [
+				{ startTime: 1, source: [] },
+				{ startTime: 9, source: [] },
+			],
+		},
+		LONG_AGO,
+	],
+])('what a killed execution may have sent is looked for where this one %s', (...row) => {
+	const [, mode, started, runData, expected] = row;
+	jest.spyOn(Date, 'now').mockReturnValue(NOW);
+	const context = {
+		getMode: () => mode,
+		getExecutionId: () => '7',
+		getNode: () => ({ type: 'mediaGeneration' }),
+		getExecutionContext: () => ({ establishedAt: 5 }),
+		additionalData: { currentNodeExecutionIndex: started },
+		runExecutionData: { resultData: { runData } },
+	};
+	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(expected);
+});
+
+test('where n8n does not say when the execution began, it may have been long ago', () => {
+	jest.spyOn(Date, 'now').mockReturnValue(NOW);
+	const context = {
+		getMode: () => 'retry',
+		getExecutionId: () => '7',
+		getNode: () => ({ type: 'mediaGeneration' }),
+	};
+	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(LONG_AGO);
 });

@@ -177,7 +177,7 @@ describe('as a tool what counts is the call', () => {
 const NOTED = { execution: '7', slot: '0:0:0', hash: 'h', sentAt: 4 };
 const TASK = { ...NOTED, taskId: 't1', createdAt: 5 };
 const notesOf = (entries: unknown, more: object = {}) => ({
-	createdTasks: { format: 1, entries, unrecordedSince: null, texts: {}, ...more },
+	createdTasks: { format: 1, entries, unrecorded: null, texts: {}, ...more },
 });
 
 test.each<[string, object]>([
@@ -191,7 +191,7 @@ test.each<[string, object]>([
 	['an entry without a hash', notesOf([{ ...TASK, hash: 1 }])],
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
-	['text in place of a time', notesOf([], { unrecordedSince: 'x' })],
+	['text in place of a time', notesOf([], { unrecorded: 'x' })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	ledger.begin(undefined);
@@ -210,21 +210,22 @@ test('an entry without its answer is a task, and one that was only sent is uncle
 
 test('what an execution may have sent that n8n has killed is looked for until the item is reached', () => {
 	const store = {};
-	const tryOf = (run: NodeRun, since: number | undefined, acts = (_: Ledger) => {}) => {
+	const killed = (sentAt: number) => ({ sentAt, isExact: true });
+	const tryOf = (run: NodeRun, since: Parameters<Ledger['begin']>[0], acts = (_: Ledger) => {}) => {
 		const ledger = new Ledger(store, run);
 		ledger.begin(since);
 		const kinds = [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
 		acts(ledger);
 		return kinds;
 	};
-	const unrecorded = { kind: 'unrecorded', sentAt: 3 };
-	expect(tryOf(RUN, 3)).toEqual([unrecorded, unrecorded]);
+	const unrecorded = { kind: 'unrecorded', ...killed(3) };
+	expect(tryOf(RUN, killed(3))).toEqual([unrecorded, unrecorded]);
 	expect(tryOf(RUN, undefined, create)).toEqual([unrecorded, unrecorded]);
 	// A later execution that comes with notes says when the first one of them began.
-	expect(tryOf(LATER, 7)).toMatchObject([FOUND, unrecorded]);
+	expect(tryOf(LATER, killed(7))).toMatchObject([FOUND, unrecorded]);
 	const left = storeAfter(RUN, () => {});
 	const after = new Ledger(left, LATER);
-	after.begin(7);
+	after.begin(killed(7));
 	expect(after.earlier(asked(SLOT))).toEqual(NOTHING);
 });
 

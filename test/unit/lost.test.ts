@@ -101,6 +101,10 @@ test.each<[string, Listed[], unknown, Given?]>([
 	expect(await setting(tasks, given).found()).toEqual(expected);
 });
 
+test('where nobody knows when a request was sent, no task is surely its', async () => {
+	expect(await setting([taskOf('a')]).found({ isExact: false })).toEqual(['a']);
+});
+
 test('a task that is found is taken once, with the time of the request', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
 	const created = { taskId: 'a', createdAt: START - 1_000, answer: { task_id: 'a', text: 'rain' } };

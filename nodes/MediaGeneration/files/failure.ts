@@ -46,11 +46,10 @@ export function wordsFor(left: LeftOver): string {
 }
 
 /** Says after a failure what is paid for, and what running the node again would pay. The failure itself names its own task. */
-function adviceAfter({ taskId, whole }: Failure, left: LeftOver): string {
+function adviceAfter({ taskId }: Failure, left: LeftOver): string {
 	const { taskIds, creates = false, others = '' } = left;
-	const own = new Set([taskId, ...(whole?.taskIds ?? [])]);
 	const before = `${others}${wordsForUnclear(left)}`;
-	if (!taskIds.some((each) => !own.has(each))) return before;
+	if (taskIds.every((each) => each === taskId)) return before;
 	const list = taskIds.join(', ');
 	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
 	const paid = taskIds.length === 1 ? '1 that is' : `${taskIds.length} that are`;

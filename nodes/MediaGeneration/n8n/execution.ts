@@ -43,23 +43,43 @@ function callOf(context: IExecuteFunctions, runIndex: number) {
 	return { id: ensured(callIds, json, randomUUID), agent };
 }
 
-/** n8n counts the nodes that it has started in this execution. This is not part of its interface (`createTaskStartedData`, n8n-core 2.41). */
-interface Counting {
+interface NodeRunData {
+	startTime?: unknown;
+	source?: unknown[];
+}
+
+/** Not part of n8n's interface: how many nodes it has started in this execution, and what they and those of the one before gave (n8n-core 2.41). */
+interface Inner {
 	additionalData?: { currentNodeExecutionIndex?: unknown };
+	runExecutionData?: { resultData?: { runData?: Record<string, NodeRunData[]> } };
+}
+
+/** n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`). */
+const KEPT_MS = 14 * 86_400_000;
+
+/** Whether this execution has run a trigger, which has no source. The other runs in the data are of the execution before. */
+function beganAnew({ runExecutionData }: Inner, started: number): boolean {
+	const runs = Object.values(runExecutionData?.resultData?.runData ?? {}).flat();
+	const timeOf = ({ startTime }: NodeRunData) => Number(startTime);
+	const own = runs.sort((one, other) => timeOf(other) - timeOf(one)).slice(0, started - 1);
+	return own.some(({ source }) => source?.[0] === undefined);
 }
 
 /**
- * Tells when the execution began that n8n's Retry repeats, if n8n may have been killed while it ran this node: only the first node that a
- * Retry runs can have begun before. n8n keeps that time where the workflow saves its progress; else it is that of the Retry, before
- * which nothing can be found.
+ * Tells since when n8n's Retry may repeat what an execution has sent that n8n has killed. Without saved progress it begins anew, by the
+ * trigger, and nothing says when that one began. With it, it begins with the node that was running, and n8n has kept the time.
  */
-export function killedSince(context: IExecuteFunctions): number | undefined {
+export function killedSince(context: IExecuteFunctions) {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
-	const { currentNodeExecutionIndex: started } = (context as Counting).additionalData ?? {};
-	// An n8n that does not count its nodes may have begun with this one.
-	if (typeof started === 'number' && started > 1) return undefined;
+	const inner = context as Inner;
+	const { currentNodeExecutionIndex: started } = inner.additionalData ?? {};
+	const longAgo = { sentAt: Date.now() - KEPT_MS, isExact: false };
+	// A node between failed, and this one never began.
+	if (typeof started === 'number' && started > 1)
+		return beganAnew(inner, started) ? longAgo : undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
-	return getExecutionContext?.call(context)?.establishedAt;
+	const sentAt = getExecutionContext?.call(context)?.establishedAt;
+	return sentAt === undefined ? longAgo : { sentAt, isExact: true };
 }
 
 /** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */

@@ -31,7 +31,7 @@ export async function createdFor(run: Run, item: Item, part: CreatedPart): Promi
 	const asked = askedFor(client, part);
 	try {
 		const earlier = await findEarlier(run, item.settings, asked);
-		const made = earlier ?? (await createWithinCredits(run, item, asked));
+		const made = earlier ?? withDoubt(run, asked, await createWithinCredits(run, item, asked));
 		if (made.kind === 'created') paidTasks.add(made.taskId, part.slot.item);
 		return made;
 	} catch (error) {
@@ -40,6 +40,15 @@ export async function createdFor(run: Run, item: Item, part: CreatedPart): Promi
 		const taskId = left.kind === 'created' ? left.created.taskId : undefined;
 		return asFailed(broken(error, 'sent', taskId));
 	}
+}
+
+/** Where a creation was sent again and refused, the first one may be paid for all the same. */
+function withDoubt({ ledger }: Run, asked: Asked, made: Made | Failed): Made | Failed {
+	if (made.kind !== 'failed' || made.failure.outcome === 'unknown') return made;
+	const left = ledger.earlier(asked);
+	if (left.kind !== 'unclear') return made;
+	const message = `${left.failure.message}; sent again: ${made.failure.message}`;
+	return asFailed({ ...left.failure, message });
 }
 
 /** What became of it before: its task, or why nothing may be created. Undefined where it is to be created. */

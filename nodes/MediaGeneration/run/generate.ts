@@ -77,8 +77,10 @@ async function runPlanned(
 		run.paidTasks.write();
 		// A stop can cut short creations, waiting, downloads, or the last poll before the sleep.
 		if (run.isStopped) report.log('the execution was stopped', report.left(results));
+		// An item that sleeps goes out when it wakes, and this node does not hear of that.
+		const isHandedOut = ({ kind }: ItemResult) => kind === 'items' || kind === 'asleep';
 		ledger.close(
-			(item) => isOut && results.some(({ kind, index }) => kind === 'items' && index === item),
+			(item) => isOut && results.some((each) => each.index === item && isHandedOut(each)),
 		);
 	}
 }

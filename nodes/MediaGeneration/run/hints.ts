@@ -31,7 +31,9 @@ function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kin
 /** The option sends creations again whose answers never came, unless they are found in the service's list. */
 function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	const unclear = items.filter(
-		(item) => item.settings.sendUnclearAgain && earlierOf(run, item).includes('unclear'),
+		(item) =>
+			item.settings.sendUnclearAgain &&
+			earlierOf(run, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
 	);
 	if (unclear.length === 0) return;
 	const which = itemsInWords(unclear.map(({ index }) => index));

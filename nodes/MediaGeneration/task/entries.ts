@@ -32,11 +32,18 @@ export interface Entry {
 const LEDGER_FIELD = 'createdTasks';
 /** Raise this with any change of {@link LedgerNotes}. */
 const LEDGER_FORMAT = 1;
+export interface Unrecorded {
+	/** Epoch ms. */
+	sentAt: number;
+	/** Whether that execution began then, or only not before. */
+	isExact: boolean;
+}
+
 export interface LedgerNotes {
 	format: typeof LEDGER_FORMAT;
 	entries: Entry[];
-	/** Epoch ms since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
-	unrecordedSince: number | null;
+	/** Since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
+	unrecorded: Unrecorded | null;
 	/** The parts of long texts, by run and item. */
 	texts: Record<string, { execution: string; texts: string[] }>;
 }
@@ -62,15 +69,15 @@ function isEntry(value: unknown): value is Entry {
 function isNotes(value: unknown): value is LedgerNotes {
 	if (!isObject(value) || value.format !== LEDGER_FORMAT || !Array.isArray(value.entries))
 		return false;
-	const { unrecordedSince: since, entries, texts } = value;
-	const isSince = since === null || typeof since === 'number';
-	return isSince && isObject(texts) && entries.every(isEntry);
+	const { unrecorded, entries, texts } = value;
+	const isSince = isObject(unrecorded) && typeof unrecorded.sentAt === 'number';
+	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
 /** Throws where something of it can't be read, as that may stand for any task. */
-export function notesIn(store: LedgerStore, unrecordedSince: number | null): LedgerNotes {
+export function notesIn(store: LedgerStore, unrecorded: Unrecorded | null): LedgerNotes {
 	if (store[LEDGER_FIELD] === undefined)
-		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecordedSince, texts: {} };
+		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) throw new FailureError(NOT_READ);
 	return present;

@@ -15,6 +15,7 @@ import {
 	type Entry,
 	type LedgerNotes,
 	type LedgerStore,
+	type Unrecorded,
 } from './entries';
 
 export interface AgentCall {
@@ -47,8 +48,8 @@ export type Earlier =
 	| { kind: 'created'; created: Created }
 	/** Its task may exist. It is looked for, and never sent again unless the user asked for that. */
 	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
-	/** n8n was killed before it saved notes: the request may have been sent since then (epoch ms). */
-	| { kind: 'unrecorded'; sentAt: number }
+	/** n8n was killed before it saved notes: the request may have been sent. */
+	| (Unrecorded & { kind: 'unrecorded' })
 	/** The notes can't be read, so it may be paid for. */
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
@@ -71,7 +72,7 @@ export class Ledger {
 	private readonly prefix: string;
 	private readonly reader: string;
 	private opened: LedgerNotes | undefined;
-	private since: number | undefined;
+	private killed: Unrecorded | undefined;
 
 	/** @param clean takes secrets out of what is noted, as workflows can read it */
 	constructor(
@@ -83,15 +84,15 @@ export class Ledger {
 		this.reader = run.call?.agent ?? String(run.runIndex);
 	}
 
-	/** A try begins. @param since when the execution began that this one repeats, if n8n may have been killed while it ran this node */
-	begin(since: number | undefined): void {
-		this.since = since;
+	/** A try begins. @param killed the execution that this one repeats, if n8n may have been killed while it ran this node */
+	begin(killed: Unrecorded | undefined): void {
+		this.killed = killed;
 		quietly(() => this.notes);
 	}
 
 	/** Checked once. Throws where something of it can't be read. */
 	private get notes(): LedgerNotes {
-		return (this.opened ??= notesIn(this.store, this.since ?? null));
+		return (this.opened ??= notesIn(this.store, this.killed ?? null));
 	}
 
 	private keyOf({ item, part }: Slot): string {
@@ -140,8 +141,8 @@ export class Ledger {
 		try {
 			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
 			if (entry !== undefined) return this.read(entry, asked.request);
-			const { unrecordedSince: sentAt } = this.notes;
-			return sentAt === null ? { kind: 'nothing' } : { kind: 'unrecorded', sentAt };
+			const { unrecorded } = this.notes;
+			return unrecorded === null ? { kind: 'nothing' } : { ...unrecorded, kind: 'unrecorded' };
 		} catch {
 			return { kind: 'unread', failure: NOT_READ };
 		}

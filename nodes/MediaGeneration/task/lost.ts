@@ -24,6 +24,8 @@ export interface Search extends Clock {
 	sentAt: number;
 	/** Whether an earlier try or execution sent it: then one reading is enough. */
 	isOld: boolean;
+	/** False if nobody knows when it was sent, so that nothing is surely its task. */
+	isExact?: boolean;
 }
 
 export type Finding =
@@ -96,7 +98,7 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 
 /** Throws a FailureError where the list can't be read. */
 async function readFor(search: Search): Promise<Finding> {
-	const { client, now, sleep, over, sentAt, request, hash } = search;
+	const { client, now, sleep, over, sentAt, request, hash, isExact = true } = search;
 	const { made, expected } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
 	const isOlder = (answer: Answer) => (task: ListedTask) =>
@@ -121,7 +123,7 @@ async function readFor(search: Search): Promise<Finding> {
 	const left = [...fits.keys()].filter(({ taskId }) => !made.has(taskId));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
-	const isAlone = sure.length === 1 && (expected.get(hash) ?? 0) <= 1;
+	const isAlone = isExact && sure.length === 1 && (expected.get(hash) ?? 0) <= 1;
 	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
