@@ -5,8 +5,6 @@ import { again, engineSetting, goOn, sound } from './setting';
 
 const setting = engineSetting();
 
-const parameters = { ...sound(), downloadOutput: false };
-
 /** Makes HTTPS clients of this process trust one more certificate, as NODE_EXTRA_CA_CERTS does. @returns undoes it */
 function trust(pem: string): () => void {
 	const before = tls.createSecureContext;
@@ -17,18 +15,6 @@ function trust(pem: string): () => void {
 	};
 	return () => void (tls.createSecureContext = before);
 }
-
-test('a connection that is reset after the request: found, or unclear, and never sent again', async () => {
-	setting.service.faults.add({ route: 'create', action: { type: 'processThenReset' } });
-	const { output } = await setting.run({ parameters, settings: { ...goOn, ...again } });
-	const unclear = {
-		outcome: 'unknown',
-		error: expect.stringMatching(/the task may exist/) as string,
-	};
-	const hasList = setting.service.settings.lists.tasks;
-	expect(output[0]?.json).toMatchObject(hasList ? { status: 'done' } : unclear);
-	expect(setting.attempts()).toBe(1);
-});
 
 describe('a connection that was never made', () => {
 	const parameters = { ...sound(), downloadOutput: false, options: { timeout: 5 } };

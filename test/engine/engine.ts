@@ -77,20 +77,14 @@ export interface EngineOptions {
 	parameters: INodeParameters;
 	/** Node settings: onError, retryOnFail, maxTries, waitBetweenTries ... */
 	settings?: Partial<INode>;
-	/** Of the workflow. */
-	timezone?: string | undefined;
 	credentials: { apiKey: string; baseUrl: string; callbackSecret?: string; keyHeader?: string };
 	/** Of the workflow: n8n then moves the files of items into their JSON. */
 	binaryMode?: 'combined';
 	/** Stops the execution when this resolves. */
 	stopWhen?: Promise<unknown>;
-	/** Retries a failed execution, as n8n's Retry does: a new execution that begins at the node that failed. */
-	retryOf?: string;
 }
 
 export interface EngineResult {
-	/** Of the execution. */
-	id: string;
 	run: IRun;
 	/** The node's output, or its error branch. */
 	output: INodeExecutionData[];

@@ -1,7 +1,6 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
 import type { IDataObject } from 'n8n-workflow';
 import { startService, type ProfileName, type SettingsPatch, type StandIn } from '../service';
-import { runTool, type ToolOptions, type ToolResult } from './agent';
 import { clearEngine, prepareEngine, type EngineOptions, type EngineResult } from './engine';
 import { runNode } from './executions';
 import { runAhead } from './hurry';
@@ -11,10 +10,6 @@ export const SECRET = 'callback-secret-of-the-tests';
 export interface Setting {
 	readonly service: StandIn;
 	run: (options: RunOptions) => Promise<EngineResult>;
-	/** As `run`; throws where the run is still going on after so long, and stops it. */
-	runWithin: (ms: number, options: Omit<RunOptions, 'stopWhen'>) => Promise<EngineResult>;
-	/** Runs the node as a tool of an AI agent. */
-	runTool: (options: Omit<ToolOptions, 'credentials'>) => Promise<ToolResult>;
 	/** Credentials of an account of its own: what the node has learnt of other accounts, such as pauses, is not known of it. */
 	ownAccount: () => { apiKey: string };
 	/** The bodies of all creations, in order. */
@@ -32,15 +27,10 @@ export interface SuiteOptions {
 	profile?: ProfileName;
 }
 
-let usualProfile: ProfileName = 'specification';
-
-/** Suites that are loaded from now on get this profile, unless they choose one. */
-export const useProfile = (profile: ProfileName) => void (usualProfile = profile);
-
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
 export function engineSetting({
 	settings = {},
-	profile = usualProfile,
+	profile = 'specification',
 }: SuiteOptions = {}): Setting {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
@@ -91,24 +81,6 @@ export function engineSetting({
 			return the();
 		},
 		run,
-		async runWithin(ms, options) {
-			let tooLong = false;
-			let stop = () => {};
-			const stopWhen = new Promise<void>((resolve) => (stop = resolve));
-			const timer = setTimeout(() => {
-				tooLong = true;
-				stop();
-			}, ms);
-			const result = await run({ ...options, stopWhen });
-			clearTimeout(timer);
-			if (tooLong) throw new Error(`The run was still going on after ${ms / 1000} s`);
-			return result;
-		},
-		async runTool(options) {
-			const result = await runTool({ ...options, credentials: credentials() });
-			results.push(result);
-			return result;
-		},
 		ownAccount: () => ({ apiKey: the().addKey().key }),
 		bodies: () =>
 			the()

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { storeBinary } from './engine';
-import { again, engineSetting, goOn } from './setting';
+import { engineSetting, goOn } from './setting';
 import type { JsonObject } from '../service';
 
 const setting = engineSetting({ profile: 'today' });
@@ -63,16 +63,6 @@ describe('an image with reference files', () => {
 		for (const file of files) expect(file).toMatchObject({ sha256: hashOf(one) });
 	});
 
-	test('a creation without an answer is found by its prompt, and a failed item pays once for both tries', async () => {
-		const parameters = image({ referenceImages: 'data' }, 'Like @img1');
-		setting.service.faults.add({ route: 'create', times: 1, action: { type: 'emptyBody' } });
-		setting.service.faults.add({ route: 'poll', times: 1, action: { type: 'emptyBody' } });
-		const inputs = [itemWith({ data: inMemory(one) })];
-		const { output } = await setting.run({ inputs, parameters, settings: again });
-		expect(output[0]?.json).toMatchObject({ status: 'done' });
-		expect(setting.attempts()).toBe(1);
-	});
-
 	test.each<[string, INodeParameters, INodeExecutionData['binary'], string]>([
 		[
 			'no such field',
@@ -130,12 +120,6 @@ describe('an image with reference files', () => {
 		expect(sent()[0]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
 		expect(setting.bodies()).toMatchObject([{ prompt: 'A lighthouse', generations_count: 1 }]);
 	});
-
-	test('a tool of an agent has no files: what the prompt names is refused in words', async () => {
-		const { answers } = await setting.runTool({ parameters: image(references), calls: [{}] });
-		expect(JSON.stringify(answers)).toMatch(/names @img1, but there are 0 reference images/);
-		expect(setting.attempts()).toBe(0);
-	});
 });
 
 test('Task: Create sends rows of fields and files; under Poll with a receive_url of its own', async () => {
@@ -158,51 +142,6 @@ test('Task: Create sends rows of fields and files; under Poll with a receive_url
 	const file = [{ fileName: 'talk.mp3', type: 'audio/wav', bytes: 1_000, sha256: hashOf(sound) }];
 	expect(setting.bodies()).toMatchObject([{ target_lang: 'de', num_speakers: '2', file }]);
 	expect(setting.service.callbacks).toHaveLength(1);
-});
-
-describe('speech by voice ID', () => {
-	const speech = (more: INodeParameters = {}, options: INodeParameters = {}): INodeParameters => ({
-		resource: 'speech',
-		operation: 'generateByVoiceId',
-		...{ voiceId: 'a', text: 'Hello', downloadOutput: false, options, ...more },
-	});
-	const paths = () => sent().map(({ url }) => url);
-	const [V1, V3] = ['/v1/text-to-speech/a', '/v3/text-to-speech'];
-
-	test('goes to v3 once the service asks for it, which is remembered for the account', async () => {
-		const credentials = setting.ownAccount();
-		const parameters = speech({ outputFormat: 'mp3_44100_128', withTranscript: true });
-		const { output } = await setting.run({ credentials, parameters });
-		expect(output[0]?.json).toMatchObject({ status: 'done', type: 'tts' });
-		expect(paths()).toEqual([`${V1}?output_format=mp3_44100_128`, V3]);
-		expect(setting.bodies()).toEqual([
-			{
-				...{ voice_id: 'elevenlabs_a', output_format: 'mp3_44100_128', text: 'Hello' },
-				with_transcript: true,
-			},
-		]);
-		await setting.run({ credentials, parameters: speech({ voiceId: 'minimax_b' }) });
-		expect(paths().slice(2)).toEqual([V3]);
-		expect(setting.bodies()[1]).toMatchObject({ voice_id: 'minimax_b' });
-	});
-
-	test('a long text is one task for each part; an answer that never came is found; nothing is paid twice', async () => {
-		const sentence = 'sentence that is long enough for a part of its own.';
-		const text = ['One', 'Another', 'A third'].map((which) => `${which} ${sentence}`).join('\n\n');
-		const credentials = setting.ownAccount();
-		setting.service.faults.add({ path: V3, times: 1, skip: 1, action: { type: 'emptyBody' } });
-		const { output, error } = await setting.run({
-			credentials,
-			parameters: speech(
-				{ text, longText: 'join', downloadOutput: true },
-				{ maximumCredits: 1_000, maxCharacters: 60 },
-			),
-			settings: again,
-		});
-		expect(error?.message).toBeUndefined();
-		expect(setting.bodies()).toHaveLength(3);
-		expect(output[0]?.json).toMatchObject({ status: 'done', credit_cost: 60 });
-	});
 });
 
 describe('what costs nothing', () => {
@@ -257,28 +196,5 @@ describe('what costs nothing', () => {
 			const refused = await setting.run({ parameters, settings: goOn });
 			expect(refused.output[0]?.json.error).toBe(`The service offers no ${what}`);
 		}
-	});
-
-	test('a refusal names the field as the editor shows it', async () => {
-		const parameters = { resource: 'image', operation: 'getPrice', modelId: '' };
-		const { error } = await setting.run({ parameters });
-		expect(error?.message).toBe(
-			'The prices of images could not be read: HTTP 400: model_id: model_id is required',
-		);
-		expect(error?.description).toBe(
-			'Correct the fields that the message names. Nothing was changed. "model_id" is the field "Model" of this node.',
-		);
-	});
-
-	test('an account without credits: it is not the key, which creates again once there are some', async () => {
-		const parameters = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
-		setting.service.settings.credits = 0;
-		const { error } = await setting.run({ parameters });
-		expect(error?.message).toBe('The service refused the task (HTTP 401: Insufficient credits)');
-		expect(error?.description).toMatch(/^The account seems to be out of credits\./);
-		expect(error?.description).not.toMatch(/key/);
-		setting.service.settings.credits = 100;
-		const { output } = await setting.run({ parameters });
-		expect(output[0]?.json).toMatchObject({ status: 'done' });
 	});
 });

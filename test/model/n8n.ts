@@ -518,7 +518,7 @@ export class N8n {
 				this.trouble.use('execution ID');
 				return execution.id;
 			},
-			getTimezone: () => 'UTC',
+			getTimezone: () => 'Asia/Tokyo',
 			getMode: () => 'trigger',
 			getCredentials: async () => {
 				this.trouble.use('credential');
@@ -552,7 +552,6 @@ export class N8n {
 		};
 		const context = {
 			...this.baseContext(execution, process),
-			getTimezone: () => 'UTC',
 			getMode: () =>
 				execution.earlier.length > 0
 					? 'retry'

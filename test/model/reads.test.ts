@@ -193,3 +193,43 @@ describe('what can not be read', () => {
 		expect(noBalance.error?.message).toMatch(/an unexpected shape$/);
 	});
 });
+
+describe('lists that fill other nodes', () => {
+	const voices = [
+		{ voice_id: 'elevenlabs_a', name: 'Ann', gender: 'female', preview_url: 'https://x.example/a' },
+		{ voice_id: 'elevenlabs_b', name: 'Bob', gender: 'male' },
+	];
+	const asked = async (parameters: object, path: string, body: unknown) =>
+		await runNode({
+			parameters,
+			node: goOn,
+			answer: ({ url }) => (url.includes(path) ? { body } : { status: 404, body: {} }),
+		});
+
+	test.each<[object, string, unknown[]]>([
+		[{ returnAll: true }, '/v1/voices', voices],
+		[{ limit: 1 }, '/v1/voices', voices.slice(0, 1)],
+		[{ returnAll: true, filters: { search: ' male ' } }, '/v1/voices', voices.slice(1)],
+		[{ returnAll: true, filters: { provider: ' kokoro ' } }, 'provider=kokoro', voices],
+		[{ returnAll: true, filters: { provider: 'nobody' } }, '/v1/voices', []],
+	])('Voice: Get Many with %j, as the service has it', async (fields, path, expected) => {
+		const { json } = await asked(
+			{ resource: 'voice', operation: 'getAll', ...fields },
+			path,
+			voices,
+		);
+		const none = { outcome: 'rejected', error: 'The service publishes no list of voices' };
+		expect(json).toMatchObject(expected.length === 0 ? [none] : expected);
+	});
+
+	test.each([
+		['image', '/v1i/models'],
+		['speech', '/v1/models'],
+	])('Model: Get Many: %s', async (modelType, path) => {
+		const models = [{ id: 'm', name: 'M' }];
+		const parameters = { resource: 'model', operation: 'getAll', modelType };
+		expect((await asked(parameters, path, models)).json).toEqual([{ ...models[0], model_id: 'm' }]);
+		const { json } = await asked(parameters, 'nowhere', models);
+		expect(json[0]?.error).toBe(`The service publishes no list of ${modelType} models`);
+	});
+});

@@ -63,7 +63,6 @@ describe('branches', () => {
 		resultData.runData[name] ?? [];
 	const allOf = (execution: Execution, name: string): Item[] =>
 		runsOf(execution, name).flatMap(({ data }) => data?.main.flatMap((each) => each ?? []) ?? []);
-	const hintsOf = (execution: Execution, name: string) => JSON.stringify(runsOf(execution, name));
 
 	it('both outputs of an If lead into one Generate that suspends: every item comes out with its own task', async () => {
 		const nodes = [...list(4), even(), sound('Generate', asleep)];
@@ -100,23 +99,6 @@ describe('branches', () => {
 			assert.equal(item.binary, undefined);
 		});
 
-	it('Retry of an execution whose Generate had not begun makes its own task beside an equal one', async () => {
-		const { service, rest } = context;
-		service.settings.lists.tasks = true;
-		service.faults.add({ host: 'other', times: 1, action: { type: 'status', status: 500 } });
-		const url = `${service.otherUrl}/before`;
-		const before = base('Before', ['httpRequest', 4.2], { method: 'POST', url, options: {} });
-		const nodes = [start, before, sound('Generate', { text: 'Rain' })];
-		const workflow = await save(nodes, chain(nodes));
-		const failed = await rest.run(workflow, 'Start');
-		assert.equal(failed.status, 'error');
-		const foreign = await service.order({ text: 'Rain' });
-		const id = await rest.retryExecution(failed.id);
-		const [item] = items(await rest.waitForExecution(id), 'Generate');
-		assert.equal(service.creations().length, 2);
-		assert.notEqual(item?.json.task_id, foreign);
-	});
-
 	it('Stop After Credits counts all rounds of a loop', async () => {
 		context.service.settings.costs.sound_effect = 12;
 		const loop = base('Loop', ['splitInBatches', 3], { batchSize: 2, options: {} });
@@ -130,20 +112,5 @@ describe('branches', () => {
 		const execution = await run(nodes, [...links, ['Generate', 'Loop']]);
 		assert.equal(created().length, 3);
 		assert.equal(allOf(execution, 'Generate').length, 10);
-	});
-
-	it('a task that timed out and whose item comes to the node again is named in a hint', async () => {
-		const late = sound(
-			'Generate',
-			{ options: { timeout: 1, extraFields: '{"stand_in":{"ms":60000}}' } },
-			toErrorOutput,
-		);
-		const nodes = [...list(1), late, even('Again', '$runIndex < 1')];
-		const links: Link[] = [...chain(nodes.slice(0, -1)), ['Generate', 'Again', 1]];
-		const execution = await run(nodes, [...links, ['Again', 'Generate']]);
-		const [paid, second] = context.service.creations();
-		assert.ok(paid !== undefined && second !== undefined);
-		const [, again] = runsOf(execution, 'Generate') as Array<NodeRun & { hints?: unknown }>;
-		assert.ok(JSON.stringify(again?.hints).includes(paid.id), hintsOf(execution, 'Generate'));
 	});
 });

@@ -13,7 +13,7 @@ import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/
 import { waitUntil } from '../n8n/harness/wait';
 import { Database } from './database';
 import { type Backend, type Gate, startGate } from './gate';
-import { type RedisMemory, startPostgres, startRedis, type Store } from './store';
+import { startPostgres, startRedis, type Store } from './store';
 
 /** One process of the cluster; it keeps its folder and ports over restarts. */
 export interface Member extends N8n {
@@ -45,7 +45,6 @@ export interface ClusterOptions {
 	concurrency?: number;
 	/** How many workers; two unless told otherwise. */
 	workers?: number;
-	redisMemory?: RedisMemory;
 }
 
 /** How soon Bull finds out that a worker died: n8n's own values are 60 s, 10 s and 30 s. */
@@ -159,11 +158,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		forget();
 	};
 	try {
-		const redis = await startRedis(programs, {
-			folder: join(folder, 'redis'),
-			port: port(),
-			memory: options.redisMemory ?? 'log',
-		});
+		const redis = await startRedis(programs, { folder: join(folder, 'redis'), port: port() });
 		stores.push(redis);
 		const postgres = await startPostgres(programs, {
 			folder: join(folder, 'postgres'),

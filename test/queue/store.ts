@@ -91,12 +91,10 @@ async function keep(command: Command): Promise<Store> {
 	return { port, end, start };
 }
 
-/** What a restart of Redis remembers: every change (`log`), nothing, or what was last saved on request (`snapshot`). */
-export type RedisMemory = 'log' | 'nothing' | 'snapshot';
-
+/** A restart of Redis remembers every change. */
 export async function startRedis(
 	{ redisServer }: QueuePrograms,
-	{ folder, port, memory }: StoreOptions & { memory: RedisMemory },
+	{ folder, port }: StoreOptions,
 ): Promise<Store> {
 	mkdirSync(folder, { recursive: true });
 	const settings = {
@@ -105,7 +103,7 @@ export async function startRedis(
 		dir: folder,
 		daemonize: 'no',
 		save: '',
-		appendonly: memory === 'log' ? 'yes' : 'no',
+		appendonly: 'yes',
 		'maxmemory-policy': 'noeviction',
 	};
 	const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]);

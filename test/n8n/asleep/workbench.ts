@@ -19,7 +19,6 @@ export interface RunSettings {
 	/** In seconds. */
 	grace?: number;
 	timeout?: number;
-	download?: boolean;
 }
 
 /** A published workflow whose node `Generate` suspends: `POST { jobs }` starts it. */
@@ -28,8 +27,6 @@ export interface Flow {
 	path: string;
 	/** Starts an execution and returns its id; it may be over by then. */
 	start(jobs: Job[], settings?: RunSettings): Promise<string>;
-	/** Starts as many executions with these jobs each, without waiting for any. */
-	startMany(count: number, jobs: (index: number) => Job[], settings?: RunSettings): Promise<void>;
 	/** Starts one and waits until it sleeps. */
 	asleep(jobs: Job[], settings?: RunSettings): Promise<string>;
 }
@@ -63,8 +60,8 @@ export async function publishFlow(
 	const workflow = await rest.createWorkflow(definition);
 	await rest.publish(workflow);
 	const call = async (jobs: Job[], settings: RunSettings = {}) => {
-		const { grace = 0, timeout = 3600, download = true } = settings;
-		const { status } = await rest.callWebhook(path, { jobs, grace, timeout, download });
+		const { grace = 0, timeout = 3600 } = settings;
+		const { status } = await rest.callWebhook(path, { jobs, grace, timeout });
 		assert.equal(status, 200);
 	};
 	const newest = async () => (await rest.listExecutions(workflow.id, 1))[0]?.id;
@@ -83,9 +80,6 @@ export async function publishFlow(
 		workflow,
 		path,
 		start,
-		async startMany(count, jobs, settings) {
-			for (let index = 0; index < count; index += 1) await call(jobs(index), settings);
-		},
 		async asleep(jobs, settings) {
 			const execution = await start(jobs, settings);
 			const { status, resultData } = await rest.waitForExecution(execution, 'waiting');
@@ -143,22 +137,6 @@ function withoutIds({ nodes, ...workflow }: Workflow): string {
 	return JSON.stringify({ ...workflow, nodes: nodes.map(({ id: _left, ...node }) => node) });
 }
 
-/** Waits until as many executions of the flow sleep, and none does anything else. */
-export async function allAsleep(
-	{ rest, service }: TestContext,
-	flow: Flow,
-	count: number,
-): Promise<void> {
-	await waitUntil(
-		async () => {
-			if (service.creations().length < count) return false;
-			const all = await rest.listExecutions(flow.workflow.id);
-			return all.length === count && all.every(({ status }) => status === 'waiting');
-		},
-		{ intervalMs: 500, what: `${count} sleeping executions` },
-	);
-}
-
 /** The execution after its end; it must have succeeded. */
 export async function ended({ rest }: TestContext, id: string): Promise<Execution> {
 	const execution = await rest.waitForExecution(id);
@@ -196,11 +174,7 @@ export function checkPaidOnce({ service }: TestContext, count: number): void {
 }
 
 /** Every item of the executions is done, with the text of its job, in order. */
-export function checkDone(
-	{ service }: TestContext,
-	executions: Execution[],
-	{ files = true }: { files?: boolean } = {},
-): void {
+export function checkDone({ service }: TestContext, executions: Execution[]): void {
 	for (const execution of executions) {
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		const jobs = items(execution, 'One Item Each').map(({ json }) => (json.job as Job).text);
@@ -214,7 +188,7 @@ export function checkDone(
 			jobs,
 		);
 		assert.ok(
-			!files || done.every(({ binary }) => binary?.data !== undefined),
+			done.every(({ binary }) => binary?.data !== undefined),
 			'an item has no file',
 		);
 	}
