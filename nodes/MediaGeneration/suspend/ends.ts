@@ -4,7 +4,7 @@ import { lookAtTask } from '../transport/look';
 import { denied, taskMissing } from '../transport/taskFailures';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import type { NotedTask } from './notes';
-import type { Asleep } from './watch';
+import { POLLS_AT_ONCE, type Asleep } from './watch';
 
 /** `late`: its own deadline has passed while the execution slept on for others. */
 export type TaskEnd = Ended | 'late';
@@ -22,7 +22,6 @@ export type Polled =
 	/** `isReported`: it is the task that the caller has named. */
 	| { kind: 'running' | 'unread'; isReported: boolean };
 
-const POLLS_AT_ONCE = 10;
 const POLL_TIMEOUT_MS = 5_000;
 
 /** Begins with the task that the caller names, and stops at the first one that is not over. */

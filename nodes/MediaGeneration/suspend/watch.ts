@@ -43,7 +43,8 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 	});
 }
 
-const POLLS_AT_ONCE = 10;
+/** Of one execution. */
+export const POLLS_AT_ONCE = 10;
 /** A task whose end is told by a callback is polled when its age has grown by this share: that callback can be lost. */
 const RARELY = { shortestMs: 30_000, ageShare: 0.35 };
 /** A callback gets this long to wake the execution before this process calls n8n. */
@@ -93,7 +94,7 @@ async function untilOver(
 
 /** n8n loads a whole execution for each resumption, keeps a core busy with it, and loses executions where too many come at once. */
 const OWN_CALLS_AT_ONCE = 2;
-const turns = new Limiter(OWN_CALLS_AT_ONCE);
+const ownCalls = new Limiter(OWN_CALLS_AT_ONCE);
 /** This process calls n8n for these. */
 const calling = new Set<string>();
 
@@ -111,7 +112,7 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 	let wasTaken = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
-		const reply = await turns.run(async () => {
+		const reply = await ownCalls.run(async () => {
 			calling.add(id);
 			return await callSelf(context, resumeUrl, body).finally(() => calling.delete(id));
 		});
