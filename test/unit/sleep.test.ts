@@ -188,6 +188,17 @@ describe('how often it polls', () => {
 	});
 });
 
+test('while n8n is being called for an execution, further callers change nothing', async () => {
+	const world = new World({ a: { ms: 0 } });
+	world.answers = [RUNNING];
+	world.asleep({ when: 'now' });
+	await world.clock.advance(S);
+	const [polls, calls] = [world.polls.length, world.calls.length];
+	for (let callers = 0; callers < 10; callers += 1) world.asleep({ when: 'now' });
+	await world.clock.advance(0);
+	expect([world.polls.length, world.calls.length]).toEqual([polls, calls]);
+});
+
 test('sleepers of one account share nothing: the credential of one is deleted, and the other wakes', async () => {
 	const world = new World({ a: { ms: MIN } });
 	const other = new World({ a: { answers: answer(401, { error: 'deleted' }) } });

@@ -122,12 +122,3 @@ export async function storedCredential(
 		.getDecrypted(additionalData, used, type, mode, undefined, true)
 		.catch(() => undefined);
 }
-
-interface HavingSettings {
-	getWorkflowSettings?(): { binaryMode?: unknown; executionTimeout?: unknown };
-}
-
-/** Nothing where n8n has no such function: newer ones than 2.14 do. */
-export function workflowSettings(context: object) {
-	return (context as HavingSettings).getWorkflowSettings?.() ?? {};
-}
