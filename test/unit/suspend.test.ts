@@ -9,7 +9,8 @@ import {
 	waitingTooltip,
 	type OpenTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { sleepingInput, suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
+import { sleepingInput } from '../../nodes/MediaGeneration/n8n/sleep';
+import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { noAnswer, scriptedClient } from '../support/replies';

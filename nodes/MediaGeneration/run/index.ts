@@ -6,7 +6,7 @@ import type { Job } from '../actions/operation';
 import { attemptLater, FailureError, valueOf } from '../base/failures';
 import { nodeError } from '../files/failure';
 import { cleanly } from '../n8n/clean';
-import { sleepingInput } from '../suspend/suspend';
+import { sleepingInput } from '../n8n/sleep';
 import { otherAccounts } from '../transport/credentials';
 import { generate } from './generate';
 import { joinItems } from './joinItems';

@@ -9,6 +9,7 @@ import type { FileSettings } from '../actions/waiting';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import { forExpressions } from '../n8n/itemFiles';
+import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
 import { urlOf } from '../base/json';
@@ -40,15 +41,6 @@ export type Sleeper =
 			/** This came in, and the output is to carry it. */
 			input?: IDataObject | undefined;
 	  };
-
-/** Executions of this process sleep on these inputs: n8n's Retry On Fail runs the node again on them. */
-const asleep = new WeakSet<object>();
-
-/** Returns the items of an execution that has to sleep on. n8n 2.41 also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
-export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
-	const items = context.getInputData();
-	return items.some((item) => asleep.has(item)) ? items.map((item) => ({ ...item })) : undefined;
-}
 
 /** Makes what goes out for an input item that is not over by the deadline, or its first item where it is over already. */
 function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
@@ -91,21 +83,13 @@ export async function suspend(
 		items: [...sleeping, ...further.map((): SleepingItem => ({ kind: 'complete' }))],
 	};
 	storeOf(context)[CONTEXT_FIELD] = writeNotes(notes);
-	for (const item of items) asleep.add(item);
-	const entry = context.getExecuteData();
-	entry.data = { main: [items] };
-	// n8n 2.41 disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object:
-	// they would hand their items on untouched.
-	entry.node = { ...entry.node };
 	const tasks = notedTasks(notes);
 	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
 	// The tooltip reads this address, which has no token.
-	const shown = endpointOf(waking.resumeUrl) + tooltipFragment(tasks, deadline);
-	context.setMetadata({ resumeUrl: shown });
-	await context.putExecutionToWait(new Date(deadline));
+	const shownUrl = endpointOf(waking.resumeUrl) + tooltipFragment(tasks, deadline);
+	const output = await putToSleep(context, items, { deadline: new Date(deadline), shownUrl });
 	watchOver({ id: notes.id, tasks, resumeUrl: waking.resumeUrl, context, client }, 'later');
-	// Return copies: n8n's `handleNodeErrorOutput` may empty the list that it is given.
-	return items.map((item) => ({ ...item }));
+	return output;
 }
 
 const pathOf = (url?: string) => urlOf(url)?.pathname;
