@@ -1,7 +1,7 @@
 /** Creations without an answer are found in a list that lags, lies about order, and holds other people's tasks. */
-import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE } from './history';
+import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK } from './history';
 import { NO_LIST, type ListScript } from './list';
-import { runNode } from './node';
+import { good, ID, idOf, runNode } from './node';
 import { play } from './play';
 import { loadProcesses } from './processes';
 
@@ -71,23 +71,62 @@ test.each<[string, Partial<ListScript>]>([
 	expect(sent).toHaveLength(1);
 });
 
-test('another provider than the last one names its type differently: found all the same', async () => {
-	const type = ['minimax_tts', 'tts'];
-	let count = 0;
-	const { json, sent } = await runNode({
-		parameters: [0, 1].map((index) => ({
-			...fields,
-			text: `i${index}p0`,
-			options: { maxActiveTasks: 1 },
-		})),
-		creations: [{ kind: 'ok', created: true, retryAfter: 'none' }, ...creations.slice(0, 1)],
+test.each<[string, Partial<ListScript>]>([
+	['is none', { kind: 'none' }],
+	['can not be read', { faults: ['busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'busy'] }],
+	['has it without its text', { repeats: false }],
+])('n8n is killed, and the list %s: no Retry pays again', async (_, script) => {
+	for (const savesProgress of [true, false]) {
+		const { broken, story } = await play(
+			{
+				...PLAIN_HISTORY,
+				list: { ...list, others: [], ...script },
+				node: { ...PLAIN_NODE, savesProgress },
+				tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+				events: [{ at: 11, kind: 'death' }],
+				retries: [{ changed: false }, { changed: false }],
+			},
+			loadProcesses(),
+		);
+		expect(broken).toEqual([]);
+		expect(story.filter((line) => line.includes('POST'))).toHaveLength(1);
+	}
+});
+
+test('what was found is taken up by the next try, and what was refused is sent again by it', async () => {
+	const taken = await runNode({
+		parameters: parameters[0] ?? {},
+		creations: creations.slice(0, 1),
 		list: { ...list, others: [] },
-		answer: ({ url, method }) =>
-			method === 'GET' && /task\/71000000$/.test(url)
-				? { body: { id: '71000000', status: 'done', type: type[count++ && 0], metadata: {} } }
+		files: ['HTTP 404', 'HTTP 404'],
+		node: { tries: 2 },
+	});
+	expect(taken.json).toMatchObject([{ status: 'done' }]);
+	expect(taken.sent).toHaveLength(1);
+	const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
+	const again = await runNode({
+		...{ parameters: parameters[0] ?? {}, creations: [refused], node: { tries: 2 } },
+	});
+	expect(again.json).toMatchObject([{ status: 'done' }]);
+	expect(again.sent).toHaveLength(2);
+});
+
+test('another provider than the last one names its type differently: found all the same', async () => {
+	const given = (index: number) => ({
+		...fields,
+		text: `i${index}p0`,
+		options: { maxActiveTasks: 1 },
+	});
+	const { json, sent } = await runNode({
+		parameters: [given(0), given(1)],
+		creations: [good, ...creations.slice(0, 1)],
+		list: { ...list, others: [] },
+		answer: ({ url }) =>
+			url.endsWith(`/task/${ID}`)
+				? { body: { id: ID, status: 'done', type: 'minimax_tts', metadata: {} } }
 				: undefined,
 		node: { onError: 'continueRegularOutput' },
 	});
 	expect(sent).toHaveLength(2);
-	expect(json[1]).toMatchObject({ task_id: '71000001' });
+	expect(json[1]).toMatchObject({ task_id: idOf(1) });
 });

@@ -113,7 +113,7 @@ async function readFor(search: Search): Promise<Finding> {
 	if (list.kind === 'none') throw new FailureError(list.failure);
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOlder(list.answer)(each))) {
-		const fit = made.has(task.taskId) ? 'none' : resemblance(task.raw, request);
+		const fit = resemblance(task.raw, request);
 		const isFull = fit !== 'cut' || fits.size >= MOST_CANDIDATES;
 		const { raw } = isFull ? task : await withFullText(once, task);
 		const full = isFull ? fit : resemblance(raw, request);
