@@ -228,6 +228,12 @@ export const found: Record<string, Partial<History>> = {
 		tasks: [hidden],
 		retries: retriedTwice,
 	},
+	'found when its Timeout is over, beside an item that keeps the run from sleeping: its time begins then':
+		{
+			list: listed,
+			items: [{ ...asleep, timeout: 60 }, PLAIN_ITEM],
+			creations: [fault('never answered', true)],
+		},
 	'stopped, then n8n does not say which execution it was: the log names the task': {
 		items: [PLAIN_ITEM, PLAIN_ITEM],
 		breaks: [{ what: 'execution ID', from: 3, times: 1 }],

@@ -105,9 +105,9 @@ test('where nobody knows when a request was sent, no task is surely its', async 
 	expect(await setting([taskOf('a')]).found({ isExact: false })).toEqual(['a']);
 });
 
-test('a task that is found is taken once, with the time of the request', async () => {
+test('a task that is found is taken once, with its whole time from then on', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
-	const created = { taskId: 'a', createdAt: START - 1_000, answer: { task_id: 'a', text: 'rain' } };
+	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };
 	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'found', created });
 	expect(client.account.made.has('a')).toBe(true);
 	expect(await found()).toEqual([]);

@@ -127,7 +127,8 @@ async function readFor(search: Search): Promise<Finding> {
 	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
-		const created = { taskId, createdAt: sentAt, answer: { ...raw, task_id: taskId } };
+		// It gets its whole time from now on, as its creation can have taken longer than that.
+		const created = { taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 		return { kind: 'found', created };
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
