@@ -1,6 +1,7 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
-import { askUntilClear } from '../../nodes/MediaGeneration/transport/until';
+import { readLook } from '../../nodes/MediaGeneration/transport/look';
+import { askUntilClear, TWICE, UNSEEN, weigh } from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
 import { answer, scriptedClient } from '../support/replies';
@@ -44,6 +45,15 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	['nor at all where that is too long', [busy(61)], 'busy', [0]],
 ])('%s', async (_name, answers, end, began) => {
 	expect(await asked(answers)).toMatchObject({ end, began });
+});
+
+test.each<[string, Reply, clear: boolean]>([
+	['counts as a poll, once the service says the same', unclear(), true],
+	['says nothing of a task that is done under another ID', otherDone(), false],
+])('a callback that says "failed" %s', (_name, reply, clear) => {
+	const seen = { ...UNSEEN, reportedFailed: true };
+	const weighed = weigh(seen, readLook(reply, 't'), { nowMs: 0, proof: TWICE });
+	expect(weighed.clear !== undefined).toBe(clear);
 });
 
 test('a pause that the account was asked for is waited out, unless it is too long', async () => {

@@ -138,7 +138,7 @@ describe('at the deadline', () => {
 		const start = clock.now();
 		const waits = Array.from({ length: 20 }, async () => await wait({ timeoutMs: 5 * S }));
 		await clock.run(Promise.all(waits));
-		expect(clock.now() - start).toBe(7 * S);
+		expect([clock.now() - start, polls.length]).toEqual([7 * S, 1]);
 	});
 
 	test('a task that was not finished in time says how it was last seen', async () => {
@@ -184,7 +184,7 @@ describe('a refusal ends the waiting', () => {
 
 	test('only by three polls, where each takes long', async () => {
 		const { clock, run } = setUp(async () => {
-			await clock.sleep(40 * S);
+			await clock.sleep(70 * S);
 			return denied();
 		});
 		const { waited, atS } = await run();
