@@ -155,6 +155,13 @@ describe('no answer', () => {
 		});
 	});
 
+	test('the login that a proxy asks for is none of the service, unless it names a task', async () => {
+		const { reply } = await exchanged(responds(407, 'Proxy Authentication Required'));
+		expect(reply).toMatchObject({ answered: false, kind: 'impossible' });
+		const named = await exchanged(responds(407, '{"task_id":"t1"}'));
+		expect(named.reply).toMatchObject({ answered: true, status: 407 });
+	});
+
 	/** What n8n's HTTP client does with a form: it fails where a part of it does. */
 	const sendsForm: Helper = async ({ body }) => {
 		const parts = [...(body as Iterable<[string, { stream(): AsyncIterable<Uint8Array> }]>)];
