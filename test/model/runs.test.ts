@@ -564,31 +564,6 @@ describe('Stop After Credits', () => {
 		expect(json[0]?.error).toMatch(/no such node/);
 		expect(sent).toHaveLength(2);
 	});
-
-	test.each<[string, () => Answer | Promise<never>]>([
-		['an error', () => ({ status: 500, body: { credits: 100 } })],
-		['no balance', () => ({ body: { plan: 'x' } })],
-		['nothing', async () => await new Promise<never>(() => undefined)],
-	])(
-		'where the question for the balance has %s for an answer, nothing is created',
-		async (_, balance) => {
-			const { json, sent } = await runNode({
-				parameters: [limited(15), sound],
-				node: goOn,
-				answer: ({ url }) => (url.endsWith('/v1/credits') ? balance() : undefined),
-			});
-			expect(json).toMatchObject([{ outcome: 'invalid' }, { outcome: 'invalid' }]);
-			expect(json[0]?.error).toMatch(/^"Stop After Credits" needs the balance/);
-			expect(sent).toEqual([]);
-		},
-	);
-
-	test('a run that went beyond it says so', async () => {
-		const { hints } = await runNode({ parameters: limited(5) });
-		expect(hints).toContain(
-			'10 credits: more than Stop After Credits (5). The price of a task is known only after its creation',
-		);
-	});
 });
 
 describe('the credential', () => {

@@ -64,15 +64,6 @@ test('no look takes longer than 5 s, or than what is left of the budget; without
 	});
 });
 
-test('the place of a task of this process is free for a creation that waits, and counts once', async () => {
-	await onMachine(async () => {
-		const { ask, client } = service(allDone);
-		client.account.created('mine');
-		for (const id of ['mine', 'mine', 'foreign']) await ask(claimOf(id));
-		expect(client.account.ends).toBe(1);
-	});
-});
-
 describe('many callbacks at once', () => {
 	test('ten looks at a time; one whose turn does not come within its time is not made at all', async () => {
 		await onMachine(async (machine) => {

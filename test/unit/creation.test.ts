@@ -1,8 +1,11 @@
 /** What each answer to a creation means for payment, in which words, and whether it may be sent again. */
+import fc from 'fast-check';
+import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
 import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/transport/throttling';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Answer, Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, noAnswer } from '../support/replies';
+import { anyCodePoint } from './codePoint';
 
 const read = (reply: Reply) => readCreation(reply);
 
@@ -134,7 +137,7 @@ test.each<[string, Reply, RegExp]>([
 	const failure = failureOf(reply);
 	expect(failure.message).toMatch(message);
 	expect(failure.message).toMatch(/the task may exist$/);
-	expect(failure.description).toMatch(/may have created the task.*not sent again/);
+	expect(failure.description).toMatch(/may be paid for, so it is not sent again/);
 	expect(failure.httpStatus).toBe(reply.answered ? reply.status : undefined);
 });
 
@@ -195,4 +198,62 @@ test.each<[unknown, boolean]>([
 	['server_busy', false],
 ])('%j says that the server is busy: %j', (body, expected) => {
 	expect(isServerBusy(body)).toBe(expected);
+});
+
+const ID = '7f9c2ba4-e88f';
+const WHOLE = JSON.stringify({ success: true, task_id: ID, ec_remain_credits: 5, note: '"\\ü' });
+/** As the door makes it. */
+const answerOf = (text: string, status = 200): Answer => ({
+	...{ answered: true, status, headers: {}, text },
+	...readJson(text),
+});
+
+/** One to four places where something else stands, or nothing. */
+const mutated = (text: string) =>
+	fc
+		.array(
+			fc.record({
+				at: fc.nat(text.length),
+				cut: fc.nat(8),
+				insert: fc.oneof(
+					fc.constantFrom('{', '[', '"', '\\', ',', ':', '}', '[['.repeat(200), '9'.repeat(30)),
+					fc.string({ unit: anyCodePoint, maxLength: 6 }),
+				),
+			}),
+			{ minLength: 1, maxLength: 4 },
+		)
+		.map((changes) =>
+			changes.reduce(
+				(left, { at, cut, insert }) => left.slice(0, at) + insert + left.slice(at + cut),
+				text,
+			),
+		);
+
+test('a creation whose answer was cut off after its ID keeps the ID', () => {
+	const after = WHOLE.indexOf(ID) + ID.length + 1;
+	fc.assert(
+		fc.property(
+			fc.integer({ min: after, max: WHOLE.length }),
+			fc.constantFrom(200, 201, 500, 502),
+			(end, status) => {
+				const creation = readCreation(answerOf(WHOLE.slice(0, end), status));
+				const taskId =
+					creation.kind === 'created'
+						? creation.taskId
+						: creation.kind === 'unclear'
+							? creation.failure.taskId
+							: undefined;
+				expect(taskId).toBe(ID);
+			},
+		),
+	);
+});
+
+test('a changed creation is created or unclear as long as an ID stands in it', () => {
+	fc.assert(
+		fc.property(mutated(WHOLE), (text) => {
+			const { kind } = readCreation(answerOf(text));
+			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
+		}),
+	);
 });

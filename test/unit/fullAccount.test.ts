@@ -2,7 +2,6 @@
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
 import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { fullAccountOf } from '../../nodes/MediaGeneration/task/fullAccount';
-import { pace } from '../../nodes/MediaGeneration/task/pace';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { answer, scriptedClient } from '../support/replies';
@@ -211,61 +210,3 @@ function depsOf(client: CreateDeps['client'], { now, sleep }: VirtualClock): Cre
 	const ledger = { run: { executionId: '7' } };
 	return { client, context, ledger, now, sleep, random: seededRandom(7), over, stop: undefined };
 }
-
-/** Polls a task by its age and progress until it ends. */
-async function polled(clock: VirtualClock, { began, ms }: { began: number; ms: number }) {
-	const createdAt = clock.now();
-	let progress: number | undefined;
-	while (clock.now() < began + ms) {
-		await clock.sleep(pace(clock.now() - createdAt, progress));
-		progress = (100 * (clock.now() - began)) / ms;
-	}
-}
-
-test.each([
-	[1, 1.1, 1.15],
-	[4, 1.1, 1.5],
-])(
-	'a crowd of 30 executions of 5 tasks in %d processes at an account of 20: %d times first come, %d creations a task',
-	async (processes, mostTime, mostCreations) => {
-		const [clock, limit] = [new VirtualClock(), 20];
-		const start = clock.now();
-		let [active, most] = [0, 0];
-		const began = new Map<string, number>();
-		const clients = Array.from({ length: processes }, () =>
-			scriptedClient(async ({ body }) => {
-				await clock.sleep(10);
-				if (active >= limit) return FULL;
-				most = Math.max(most, (active += 1));
-				const taskId = `t${began.size}`;
-				began.set(taskId, clock.now());
-				void clock.sleep(Number(body?.ms)).then(() => (active -= 1));
-				await clock.sleep(10);
-				return answer(200, { task_id: taskId });
-			}, clock.now),
-		);
-		const durations = Array.from(
-			{ length: 150 },
-			(_, index) => [2_000, 5_000, 3_000][index % 3] ?? 0,
-		);
-		const all = durations.map(async (ms, index) => {
-			const client = clients[Math.floor(index / 5) % processes] ?? scriptedClient(() => FULL);
-			const limits = { deadline: start + 60_000, boundsFull: false };
-			const asked = { ...request, body: { ms } };
-			const submitted = await createTask(depsOf(client, clock), asked, limits);
-			const { taskId } = submitted.kind === 'created' ? submitted.created : { taskId: '' };
-			await polled(clock, { began: began.get(taskId) ?? 0, ms });
-			client.account.taskEnded(taskId);
-		});
-		await clock.run(Promise.all(all));
-		const free = Array<number>(limit).fill(0);
-		for (const ms of durations) {
-			free.sort((a, b) => a - b);
-			free[0] = (free[0] ?? 0) + ms;
-		}
-		const requests = clients.reduce((sum, client) => sum + client.requests.length, 0);
-		expect([began.size, most]).toEqual([150, limit]);
-		expect((clock.now() - start) / Math.max(...free)).toBeLessThan(mostTime);
-		expect(requests / 150).toBeLessThan(mostCreations);
-	},
-);

@@ -51,22 +51,6 @@ describe('a task is polled', () => {
 		expect(clock.now() - start).toBe(500);
 		expect(polls).toHaveLength(45);
 	});
-
-	test('a thousand short tasks: at most three times each, and soon after their end', async () => {
-		const inS = [0.3, 0.9, 2.5, 1.2];
-		const { clock, wait, polls } = setUp(async (ageMs, _, id) => {
-			await clock.sleep(20);
-			return running() && endsAt(inS[Number(id) % 4] ?? 0)(ageMs, 1, id);
-		});
-		const start = clock.now();
-		const waits = Array.from({ length: 100 }, async (_, id) => {
-			await wait({ taskId: String(id) });
-			return clock.now() - start - (inS[id % 4] ?? 0) * S;
-		});
-		const lateMs = await clock.run(Promise.all(waits));
-		expect(polls.length / waits.length).toBeLessThan(3);
-		expect(lateMs.reduce((a, b) => a + b) / waits.length).toBeLessThan(800);
-	});
 });
 
 describe('a service that is busy', () => {

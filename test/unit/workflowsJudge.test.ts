@@ -5,8 +5,7 @@ import { caseOf } from '../workflows/generate';
 import type { MediaNode } from '../workflows/case';
 import type { Evidence, Run, Saved } from '../workflows/evidence';
 import { Graph } from '../workflows/graph';
-import { booksOf, judge } from '../workflows/judge';
-import { paidTwice } from '../workflows/money';
+import { judge } from '../workflows/judge';
 
 const generate: MediaNode = {
 	...{ name: 'Generate 1', kind: 'creates', waits: true, suspends: true },
@@ -112,35 +111,4 @@ test('a budget holds over the rounds of a loop, and each item is paid once', asy
 	expect(over.join('\n')).toMatch(
 		/is named nowhere(.|\n)*paid 2 times for 1(.|\n)*spent 60 where it is to stop after 30/,
 	);
-});
-
-test.each([
-	['is woken while n8n starts, and marked as crashed, may pay', 5, 2_000, 0],
-	['was over before may not pay', 5, 500, 1],
-	['is in an n8n that was not killed may not pay', 1, 2_000, 1],
-])('an execution that %s beside its Retry', (_, seed, startTime, found) => {
-	const executions = [undefined, '1'].map((retryOf, index) => ({
-		...{
-			id: String(index + 1),
-			status: 'success',
-			retryOf,
-			startedAt: new Date(1_000).toISOString(),
-		},
-		plan: { graph: new Graph('Test', {}), media: [generate] },
-		resultData: {
-			runData: {
-				'Items 1': [input({ item: 'i0' })],
-				'Generate 1': [run('Items 1', [[done('a')]], { startTime })],
-			},
-		},
-	})) as unknown as Saved[];
-	const service = { tasks: [task('a', of('i0')), task('b', of('i0'))], requests: [] };
-	const evidence = { played: caseOf(seed), service, executions, log: '' } as unknown as Evidence;
-	expect(paidTwice(evidence, booksOf(evidence))).toHaveLength(found);
-});
-
-test('the same seed is the same workflow', () => {
-	const [first, second] = [caseOf(17), caseOf(17)];
-	expect(first.main.graph.workflow()).toEqual(second.main.graph.workflow());
-	expect(first.faults).toEqual(second.faults);
 });
