@@ -74,8 +74,6 @@ export class Store {
 	private readonly files = new Map<string, Buffer>();
 	private writes = 0;
 	private reads = 0;
-	/** What could not be read. */
-	readonly unread: string[] = [];
 
 	constructor(private readonly script: StoreScript = PLAIN_STORE) {}
 
@@ -90,11 +88,7 @@ export class Store {
 	}
 
 	get(id: string): Readable {
-		const isLost = this.script.losesTranscripts && id.endsWith('.srt');
-		if (isLost || this.script.reads[this.reads++] === true) {
-			this.unread.push(id);
-			throw new Error('the file is gone');
-		}
+		if (this.script.reads[this.reads++] === true) throw new Error('the file is gone');
 		return Readable.from([this.files.get(id) ?? Buffer.alloc(0)], { objectMode: false });
 	}
 }

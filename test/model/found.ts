@@ -35,18 +35,7 @@ const refusedUses = [1, 2].flatMap((tries) =>
 		},
 	]),
 );
-const unreadLists = (['refused inside 200', 'empty', 'page', 'missing'] as const).map(
-	(kind): Found => [
-		`an answer is lost, and the list answers at first: ${kind}`,
-		{ node: goesOn, list: { ...listed, faults: [kind] }, creations: [unclear] },
-	],
-);
-
 export const found: Record<string, Partial<History>> = {
-	'no connection for 50 s, then a limit without a name: that has a patience of its own': {
-		node: goesOn,
-		creations: [fault('outage')],
-	},
 	'a text that differs in each try: the parts stay those of the first one': {
 		node: { ...PLAIN_NODE, tries: 2 },
 		items: [{ ...joined, changes: true }],
@@ -209,7 +198,6 @@ export const found: Record<string, Partial<History>> = {
 			creations: [fault('out of credits'), unclear],
 			retries: again,
 		},
-	...Object.fromEntries(unreadLists),
 	'a node before this one fails: its Retry does not take the equal task of somebody else': {
 		list: listed,
 		node: { ...PLAIN_NODE, before: 'fails' },

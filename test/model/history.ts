@@ -23,8 +23,6 @@ const CREATION_KINDS = [
 	'busy',
 	'never connected',
 	'no such host',
-	// No connection for 50 s, and a limit without a name when it is back.
-	'outage',
 	'redirected',
 	// Nobody can tell whether anything was created.
 	'reset',
@@ -214,7 +212,6 @@ const store = fc.record({
 	/** Whether each write, and each read, is refused. */
 	writes: some(fc.boolean(), 5),
 	reads: some(fc.boolean(), 3),
-	losesTranscripts: oneOf(false, false, true),
 });
 export type StoreScript = Drawn<typeof store>;
 
@@ -295,7 +292,6 @@ export const PLAIN_STORE: StoreScript = {
 	limit: 0,
 	writes: [],
 	reads: [],
-	losesTranscripts: false,
 };
 
 /** One item, and nothing goes wrong. */

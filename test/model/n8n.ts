@@ -56,8 +56,6 @@ export class Execution {
 	betweenTries = false;
 	/** Set where a call woke it, rather than the deadline. */
 	woken = false;
-	/** For how long it was to sleep, in ms. */
-	sleepsForMs: number | undefined;
 	/** Whether it is the one of a "Task: Wait" behind the node. */
 	isBehind = false;
 	/** Ms at which it was over. */
@@ -602,7 +600,6 @@ export class N8n {
 			putExecutionToWait: async (until: Date) => {
 				this.trouble.use('suspending');
 				execution.waitTill = until;
-				execution.sleepsForMs = until.getTime() - this.machine.wall();
 				await Promise.resolve();
 			},
 		};

@@ -74,7 +74,7 @@ export class Stage {
 export async function play(history: History, processes: readonly Process[]): Promise<Played> {
 	const fields = (index: number, salt: string) => fieldsOf(history, index, salt);
 	const stage = new Stage(history, processes, { fields });
-	const { machine, n8n, service, store, baseUrl, story } = stage;
+	const { machine, n8n, service, baseUrl, story } = stage;
 	const thrown = await stage.play(async () => {
 		for (const event of history.events) machine.later(event.at * 1000, () => happen(event, stage));
 		n8n.start();
@@ -83,7 +83,7 @@ export async function play(history: History, processes: readonly Process[]): Pro
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
 	});
 	if (thrown.length > 0) return { broken: thrown, story, woken: false };
-	const broken = brokenRules({ history, n8n, service, store, baseUrl });
+	const broken = brokenRules({ history, n8n, service, baseUrl });
 	return { broken, story, woken: n8n.executions.some((execution) => execution.woken) };
 }
 

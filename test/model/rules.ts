@@ -1,6 +1,5 @@
 /** The three rules of the product, and what must hold besides: checked after each history, against the book of the service. */
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Store } from './files';
 import type { History } from './history';
 import { notAskedFor } from './list';
 import { KEY, SECRET, TOKEN, type Execution, type N8n } from './n8n';
@@ -10,7 +9,6 @@ export interface World {
 	history: History;
 	n8n: N8n;
 	service: Service;
-	store: Store;
 	baseUrl: string;
 }
 
@@ -23,14 +21,9 @@ export function brokenRules(world: World): string[] {
 		...untrue(world),
 		...sentAfterTheEnd(world),
 		...foreign(world),
-		...overlooked(world),
-		...sleepsTooLong(world),
 		...partsVanish(world),
 		...overMaximum(world),
-		...gaveUpEarly(world),
 		...mixed(world),
-		...spoilt(world),
-		...refusedBehind(world),
 	];
 }
 
@@ -82,32 +75,6 @@ function isUnlisted(
 	const hasNotes = JSON.stringify(contextBefore ?? {}).includes('createdTasks');
 	const isBetween = earlier.length > 0 && (hasNotes || !node.savesProgress);
 	return isThere === false || isBetween || events.some(({ kind }) => kind.startsWith('clock'));
-}
-
-/** Whether the list of tasks shows beyond doubt what became of the creations of a slot. */
-function isListed({ list, node, events }: History, sent: readonly Sent[]): boolean {
-	const { kind, repeats, others, lag, faults, times } = list;
-	const isClear = kind !== 'none' && repeats && !others.includes('older') && lag <= 1;
-	const isShown = !faults.includes('missing') && times === 'ISO' && node.before === 'runs';
-	const keepsTime = events.every((event) => !event.kind.startsWith('clock'));
-	return isClear && isShown && keepsTime && sent.filter(({ task }) => task).length === 1;
-}
-
-/** A creation without an answer is found in a list that shows it beyond doubt, whatever that answers at first. */
-function overlooked({ history, n8n, service }: World): string[] {
-	const { list, node, breaks, damage } = history;
-	const isQuiet = breaks.length + damage.length === 0 && list.faults.length < 3;
-	// What halts a run ends the search as well.
-	if (!isQuiet || node.onError === 'stopWorkflow') return [];
-	return service.sent.flatMap((sent) => {
-		const { slot, fate, named, task, executionId } = sent;
-		const all = service.sent.filter((each) => each.slot === slot);
-		const isSought = fate === 'unclear' && !named && task !== undefined;
-		const isOver = executionOf(n8n, sent)?.status === 'success';
-		return isSought && isOver && isListed(history, all) && !isFound(n8n, sent)
-			? [`OVERLOOKED: ${slot} of execution ${executionId} is in the list`]
-			: [];
-	});
 }
 
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
@@ -336,16 +303,6 @@ function untrue({ n8n, service, history }: World): string[] {
 const isWithFiles = ({ tasks }: Service, ids: readonly string[]) =>
 	ids.every((id) => tasks.find((task) => task.id === id)?.script.end === 'done');
 
-/** A clock that somebody sets moves no deadline. */
-function sleepsTooLong({ n8n, history }: World): string[] {
-	const longest = Math.max(...history.items.map(({ timeout }) => timeout || A_DAY_S)) * 1000;
-	return n8n.executions.flatMap(({ id, sleepsForMs, isBehind }) =>
-		sleepsForMs === undefined || isBehind || (sleepsForMs > -5_000 && sleepsForMs < longest + 5_000)
-			? []
-			: [`UNTRUE: execution ${id} is to sleep for ${sleepsForMs / 1000} s`],
-	);
-}
-
 /** A failure names the other parts, too. */
 const idsNamedBy = ({ outcome, task_id, task_ids }: Record<string, unknown>) =>
 	[task_id, outcome === undefined ? [] : task_ids].flat();
@@ -398,38 +355,6 @@ function sentAfterTheEnd({ n8n, service }: World): string[] {
 	});
 }
 
-/** What an item tells of a slot's last creation in its last try is final only where everything was tried that could help. */
-function gaveUpEarly({ n8n, service, history }: World): string[] {
-	const { creations } = history;
-	const isPaused = creations.some(
-		({ kind, retryAfter }) => PAUSING.includes(kind) && ['3600', 'date'].includes(retryAfter),
-	);
-	if (isPaused) return [];
-	return n8n.executions.flatMap(({ id, status, output = [], tryBeganMs }) => {
-		const isPatient = (index: number) =>
-			history.items[index]?.timeout === 0 &&
-			output.some((item) => itemOf(item) === index && fieldsIn(item).outcome === 'rejected');
-		const mine = service.sent.filter(
-			({ executionId, atMs, slot }) =>
-				executionId === id && atMs >= tryBeganMs && isPatient(indexOf(slot)),
-		);
-		return [...new Set(mine.map(({ slot }) => slot))].flatMap((slot) => {
-			const all = mine.filter((sent) => sent.slot === slot);
-			const last = all.at(-1);
-			const first = all.find(({ kind }) => kind === last?.kind);
-			if (status !== 'success' || last === undefined || first === undefined) return [];
-			return PATIENT.includes(last.kind) && last.atMs - first.atMs < PATIENCE_MS
-				? [`GAVE UP: ${slot} after ${last.atMs - first.atMs} ms of "${last.kind}"`]
-				: [];
-		});
-	});
-}
-
-const PAUSING = ['full', 'limit without a name', 'busy'];
-const PATIENT = ['never connected', 'limit without a name'];
-/** A minute, without the longest pause between two tries. */
-const PATIENCE_MS = 49_000;
-
 const requestIn = ({ text }: Sent) => text.replace(/"receive_url":"[^"]*"/, '');
 
 /** The parts of a text are those of one text, though it differs in each try. */
@@ -449,36 +374,5 @@ function mixed({ n8n, service, history }: World): string[] {
 				? [`MIXED: item ${index} of execution ${id} has parts of ${texts.join()}`]
 				: [];
 		}),
-	);
-}
-
-/** A transcript that can't be read costs the transcript. */
-function spoilt({ n8n, service, store, history }: World): string[] {
-	const { limit, writes } = history.store;
-	const isSpoilt =
-		history.files.some((kind) => kind !== 'ok') ||
-		limit > 0 ||
-		writes.includes(true) ||
-		store.unread.some((name) => !name.endsWith('.srt'));
-	return n8n.executions.flatMap(({ id, status, output = [] }) =>
-		output.flatMap((item) => {
-			const fields = fieldsIn(item);
-			const ids = idsIn(fields);
-			return status === 'success' &&
-				!isSpoilt &&
-				fields.outcome === 'undelivered' &&
-				isWithFiles(service, ids)
-				? [`SPOILT: execution ${id} says ${JSON.stringify(fields)}`]
-				: [];
-		}),
-	);
-}
-
-/** Whatever ID a creation has named, "Task: Wait" takes it. */
-function refusedBehind({ n8n }: World): string[] {
-	return n8n.executions.flatMap(({ id, isBehind, output, error }) =>
-		isBehind && /Task ID can't be used/.test(JSON.stringify([output, String(error)]))
-			? [`REFUSED: execution ${id} says ${JSON.stringify(output)} ${String(error)}`]
-			: [],
 	);
 }

@@ -100,7 +100,6 @@ function fieldsBody(history: History) {
 	return history.node.operation === 'image' ? { prompt: text } : { text };
 }
 const SLOW_MS = 15_000;
-const OUTAGE_MS = 50_000;
 
 const socketError = (code: string, syscall: string) =>
 	Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
@@ -123,7 +122,6 @@ export class Service {
 	/** Tasks that were once answered with any JSON. */
 	private readonly oddLooks = new Set<string>();
 	private creations = 0;
-	private outage: { untilMs: number } | undefined;
 
 	constructor(
 		private readonly machine: Machine,
@@ -190,17 +188,9 @@ export class Service {
 
 	/** What becomes of the next creation. */
 	private nextFault(): CreationFault {
-		const { outage } = this;
-		if (outage !== undefined) {
-			const isOver = this.machine.elapsed >= outage.untilMs;
-			if (isOver) this.outage = undefined;
-			return { ...PLAIN_CREATION, kind: isOver ? 'limit without a name' : 'never connected' };
-		}
 		const fault = this.history.creations[this.creations] ?? PLAIN_CREATION;
 		this.creations += 1;
-		if (fault.kind !== 'outage') return fault;
-		this.outage = { untilMs: this.machine.elapsed + OUTAGE_MS };
-		return { ...fault, kind: 'never connected' };
+		return fault;
 	}
 
 	private async create(request: Request, { executionId, isAlive }: Sender): Promise<Response> {
