@@ -51,13 +51,13 @@ describe('accounts', () => {
 	const learned = (purpose: Purpose, { status, headers, body }: Answer) => {
 		const account = new Account();
 		account.learn(purpose, { status, headers, body }, NOW);
-		return (['create', 'look', 'read'] as const).map((each) => account.pausedUntil(each));
+		return (['create', 'poll', 'read'] as const).map((each) => account.pausedUntil(each));
 	};
 	const after = { 'retry-after': '4' };
 
 	test.each<[Purpose, number[]]>([
 		['create', [NOW + 4_000, 0, 0]],
-		['look', [0, NOW + 4_000, 0]],
+		['poll', [0, NOW + 4_000, 0]],
 		['read', [0, 0, NOW + 4_000]],
 		['outsider', [0, 0, 0]],
 	])('a pause is about what it was said of: %s', (purpose, expected) => {

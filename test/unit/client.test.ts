@@ -14,7 +14,7 @@ import {
 	type ApiRequest,
 	type N8nContext,
 } from '../../nodes/MediaGeneration/transport/client';
-import { readLook } from '../../nodes/MediaGeneration/transport/look';
+import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
@@ -56,7 +56,7 @@ function contextWith(helper: Helper, credentials: object = {}) {
 	return { context, sent, signedWith };
 }
 
-const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'look', timeoutMs: 5_000 };
+const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'poll', timeoutMs: 5_000 };
 
 /** One request, answered so. */
 async function exchanged(helper: Helper, request: Partial<ApiRequest> = {}) {
@@ -122,7 +122,7 @@ describe('an answer', () => {
 				message: expect.stringMatching(/more than 100000 values/) as string,
 			},
 		});
-		expect(readLook(reply, 't1')).toMatchObject({
+		expect(readPoll(reply, 't1')).toMatchObject({
 			kind: 'busy',
 			detail: expect.stringMatching(/more than 100000 values/) as string,
 		});

@@ -132,7 +132,7 @@ describe('while the service asks for a pause', () => {
 	test('of looks, callbacks keep to it', async () => {
 		await onMachine(async (machine) => {
 			const { ask, client, paths } = service(allDone);
-			client.account.pause('look', now(), 20_000);
+			client.account.pause('poll', now(), 20_000);
 			expect(await ask(claimOf('t1'))).toMatchObject({
 				detail: 'the service asked for a pause of 20 s',
 			});

@@ -113,7 +113,7 @@ test('Retry-After is kept, and slows down everybody', async () => {
 	const result = await clock.run(create());
 	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 20_000);
 	expect(client.account.pausedUntil('create')).toBe(start + 20_000);
-	expect(client.account.pausedUntil('look')).toBe(0);
+	expect(client.account.pausedUntil('poll')).toBe(0);
 });
 
 test.each<[string, Reply, number]>([

@@ -31,7 +31,7 @@ test.each<[Failure, RegExp]>([
 	],
 	[
 		timedOut('t9', 120_000, { task: task({}), detail: 'gone' }),
-		/ after 2 minutes; its last status was "doing" \| .* The last look at it failed: gone\.$/,
+		/ after 2 minutes; its last status was "doing" \| .* The last poll failed: gone\.$/,
 	],
 	[failures.cancelled('t9', undefined), /^cancelled: .* task t9 was .* \| .*paid.*"Task: Wait"/],
 	[

@@ -1,6 +1,6 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
-import { readLook } from '../../nodes/MediaGeneration/transport/look';
+import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
 import { askUntilClear, TWICE, UNSEEN, weigh } from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
@@ -20,7 +20,7 @@ async function asked(answers: Reply[], polls = 4, pausedMs = 0) {
 		began.push(now() - start);
 		return answers[Math.min(began.length, answers.length) - 1] ?? busy();
 	}, now);
-	client.account.pause('look', start, pausedMs);
+	client.account.pause('poll', start, pausedMs);
 	const at = { taskId: 't', kind: 'x', timeoutMs: S };
 	const found = await clock.run(
 		askUntilClear(client, at, { polls, longestPauseMs: 60 * S, now, sleep }),
@@ -52,7 +52,7 @@ test.each<[string, Reply, clear: boolean]>([
 	['says nothing of a task that is done under another ID', otherDone(), false],
 ])('a callback that says "failed" %s', (_name, reply, clear) => {
 	const seen = { ...UNSEEN, reportedFailed: true };
-	const weighed = weigh(seen, readLook(reply, 't'), { nowMs: 0, proof: TWICE });
+	const weighed = weigh(seen, readPoll(reply, 't'), { nowMs: 0, proof: TWICE });
 	expect(weighed.clear !== undefined).toBe(clear);
 });
 

@@ -106,7 +106,7 @@ describe('at the deadline', () => {
 		});
 		const { waited, endS } = await run({ timeoutMs: 30 * S });
 		expect(failureOf(waited)).toMatchObject({ outcome: 'timed_out', taskId: 't' });
-		expect(failureOf(waited).description).toMatch(/The last look at it failed: socket hang up\.$/);
+		expect(failureOf(waited).description).toMatch(/The last poll failed: socket hang up\.$/);
 		expect(polls.map(({ timeoutMs }) => timeoutMs)).toEqual([20 * S, 10 * S]);
 		expect(endS).toBe(32);
 	});
@@ -129,7 +129,7 @@ describe('at the deadline', () => {
 		const { waited } = await setUp(inTurn(busy(), running(10))).run({ timeoutMs: 5 * S });
 		const { description, status } = failureOf(waited);
 		expect(status).toBe('doing');
-		expect(description).not.toMatch(/The last look/);
+		expect(description).not.toMatch(/The last poll/);
 		expect(waited).toMatchObject({ task: { progress: 10 } });
 	});
 });

@@ -18,18 +18,18 @@ const READING = { polls: 4, longestPauseMs: 60_000 };
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
 	const at = { taskId, kind: 'task', timeoutMs: GET_TASK_TIMEOUT_MS, signal } as const;
-	const look = await askUntilClear(client, at, { ...realClock, ...READING });
-	switch (look.kind) {
+	const poll = await askUntilClear(client, at, { ...realClock, ...READING });
+	switch (poll.kind) {
 		case 'task':
-			return look.task;
+			return poll.task;
 		case 'denied':
-			throw new FailureError(denied(taskId, look));
+			throw new FailureError(denied(taskId, poll));
 		case 'missing':
-			throw new FailureError(taskMissing(taskId, look));
-		case 'doubtful':
+			throw new FailureError(taskMissing(taskId, poll));
+		case 'unclear':
 		case 'busy': {
-			const status = look.kind === 'busy' ? look.httpStatus : undefined;
-			throw new FailureError(unreadable(`Task ${taskId}`, look.detail, status));
+			const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
+			throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
 		}
 	}
 }

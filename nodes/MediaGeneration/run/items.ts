@@ -79,9 +79,9 @@ async function pollAgain(
 	const { taskId } = watch;
 	const at = { ...watch, timeoutMs: LAST_POLL_TIMEOUT_MS, signal };
 	const longestPauseMs = Math.min(LAST_POLLS.longestPauseMs, watch.deadline - now());
-	const look = await askUntilClear(client, at, { ...LAST_POLLS, longestPauseMs, now, sleep });
-	if (look.kind !== 'task') return part;
-	const verdict = verdictOf(taskId, look.task, watch.echoes);
+	const poll = await askUntilClear(client, at, { ...LAST_POLLS, longestPauseMs, now, sleep });
+	if (poll.kind !== 'task') return part;
+	const verdict = verdictOf(taskId, poll.task, watch.echoes);
 	if (verdict.kind === 'running') return { ...part, task: verdict.task };
 	client.account.taskEnded(taskId);
 	return verdict.kind === 'done' ? { ...verdict, watch, delivered: undefined } : verdict;

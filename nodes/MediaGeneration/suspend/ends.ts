@@ -1,6 +1,6 @@
 /** Asks the service whether all tasks of a sleeping execution are over. */
 import { now } from '../base/clock';
-import { lookAtTask } from '../transport/look';
+import { pollTask } from '../transport/poll';
 import { denied, taskMissing } from '../transport/taskFailures';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import type { NotedTask } from './notes';
@@ -46,12 +46,12 @@ async function poll(
 	task: NotedTask,
 	{ taskId, saysFailed, saysAllOver }: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
-	const look = await lookAtTask(client, { ...task, timeoutMs: POLL_TIMEOUT_MS });
+	const poll = await pollTask(client, { ...task, timeoutMs: POLL_TIMEOUT_MS });
 	const isConfirmed = saysFailed && taskId === task.taskId;
 	const seen =
-		look.kind === 'task' ||
-		(look.kind === 'doubtful' && (saysAllOver || (isConfirmed && look.task.state === 'failed')))
-			? look.task
+		poll.kind === 'task' ||
+		(poll.kind === 'unclear' && (saysAllOver || (isConfirmed && poll.task.state === 'failed')))
+			? poll.task
 			: task.known;
 	const isLate = now() >= task.deadline;
 	if (seen !== undefined) {
@@ -60,7 +60,7 @@ async function poll(
 		if (saysAllOver && seen.state === 'done') return withoutFiles(task.taskId, seen);
 		return isLate ? 'late' : 'running';
 	}
-	if (saysAllOver && look.kind === 'denied') return asFailed(denied(task.taskId, look));
-	if (saysAllOver && look.kind === 'missing') return asFailed(taskMissing(task.taskId, look));
+	if (saysAllOver && poll.kind === 'denied') return asFailed(denied(task.taskId, poll));
+	if (saysAllOver && poll.kind === 'missing') return asFailed(taskMissing(task.taskId, poll));
 	return isLate ? 'late' : 'unread';
 }

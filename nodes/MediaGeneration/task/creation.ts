@@ -8,7 +8,7 @@ import type { Answer, NoAnswer, Reply } from '../transport/client';
 import { quote, type Failure } from '../base/failures';
 import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../transport/task';
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
-import { wordsOf } from '../transport/look';
+import { wordsOf } from '../transport/poll';
 import { isAboutCredits, OUT_OF_CREDITS } from '../transport/reading';
 
 export interface Created {

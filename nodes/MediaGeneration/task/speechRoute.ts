@@ -4,7 +4,7 @@ import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/lists';
 import type { CreationRequest } from '../actions/operation';
 import type { Account, SpeechRoute } from '../transport/account';
 import type { ApiRequest, Reply } from '../transport/client';
-import { wordsOf } from '../transport/look';
+import { wordsOf } from '../transport/poll';
 import { mentionsTask } from '../transport/task';
 import { asText, isObject } from '../base/json';
 

@@ -5,7 +5,7 @@
 import { backoffMs, type Clock } from '../base/clock';
 import type { Limiter } from '../base/limiter';
 import type { ServiceClient } from '../transport/client';
-import { lookAtTask, type Look } from '../transport/look';
+import { pollTask, type Poll } from '../transport/poll';
 import type { Task } from '../transport/task';
 import { denied, taskMissing, timedOut } from '../transport/taskFailures';
 import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Proof, type Seen } from '../transport/until';
@@ -52,7 +52,7 @@ const POLLS_FOR_FILES = 3;
 interface SoFar {
 	kind: 'running';
 	seen: Seen;
-	last: Look | undefined;
+	last: Poll | undefined;
 	/** As last shown. */
 	task: Task | undefined;
 	/** Polls that showed it as done, without a file. */
@@ -73,11 +73,11 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 	const { createdAt, deadline } = watch;
 	const end = Math.max(deadline, now()) + OVERTIME_MS;
 	const age = () => Math.max(0, now() - createdAt);
-	const pausedUntil = () => Math.min(client.account.pausedUntil('look'), deadline);
-	const poll = async (): Promise<Look | undefined> => {
+	const pausedUntil = () => Math.min(client.account.pausedUntil('poll'), deadline);
+	const ask = async (): Promise<Poll | undefined> => {
 		const timeoutMs = Math.min(LONGEST_POLL_MS, end - now());
 		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
-		return await lookAtTask(client, { ...watch, timeoutMs, signal }, now);
+		return await pollTask(client, { ...watch, timeoutMs, signal }, now);
 	};
 	let soFar = UNSHOWN;
 	let next = now() + (watch.named ? 0 : Math.max(0, pace(0) - age()));
@@ -85,12 +85,12 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 		const until = Math.max(Math.min(next, deadline), pausedUntil());
 		if (until > now()) await sleep(until - now(), signal);
 		// Undefined where the account was paused, or the time ran out, before its turn came.
-		const look = await polls.run(poll);
-		if (look !== undefined) {
-			const judged = judge(watch, soFar, { look, nowMs: now() });
+		const poll = await polls.run(ask);
+		if (poll !== undefined) {
+			const judged = judge(watch, soFar, { poll, nowMs: now() });
 			if (judged.kind !== 'running') return judged;
 			soFar = judged;
-			next = now() + nextPause(look, { ...soFar, ageMs: age() });
+			next = now() + nextPause(poll, { ...soFar, ageMs: age() });
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
@@ -100,13 +100,13 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 function judge(
 	watch: Watch,
 	before: SoFar,
-	{ look, nowMs }: { look: Look; nowMs: number },
+	{ poll, nowMs }: { poll: Poll; nowMs: number },
 ): SoFar | Ended {
 	const { taskId, echoes } = watch;
-	const isMistyped = watch.named && before.task === undefined && look.kind === 'missing';
+	const isMistyped = watch.named && before.task === undefined && poll.kind === 'missing';
 	const proof = isMistyped ? MISTYPED : PAID;
-	const { seen, clear } = weigh(before.seen, look, { nowMs, proof });
-	const soFar = { ...before, seen, last: look };
+	const { seen, clear } = weigh(before.seen, poll, { nowMs, proof });
+	const soFar = { ...before, seen, last: poll };
 	if (clear === undefined) return soFar;
 	if (clear.kind !== 'task') {
 		const failure = clear.kind === 'denied' ? denied(taskId, clear) : taskMissing(taskId, clear);
@@ -120,16 +120,16 @@ function judge(
 	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
 }
 
-function nextPause(look: Look, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
-	switch (look.kind) {
+function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
+	switch (poll.kind) {
 		case 'task':
-			if (look.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;
-			return pace(ageMs, look.task.progress);
+			if (poll.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;
+			return pace(ageMs, poll.task.progress);
 		case 'busy': {
 			const growing = { firstMs: SHORTEST_PAUSE_MS, mostMs: pace(ageMs) };
-			return backoffMs(seen.busy, { ...growing, retryAfterMs: look.retryAfterMs });
+			return backoffMs(seen.busy, { ...growing, retryAfterMs: poll.retryAfterMs });
 		}
-		case 'doubtful':
+		case 'unclear':
 			return UNCLEAR_PAUSE_MS;
 		case 'denied':
 			return backoffMs(seen.refused.polls, { firstMs: UNCLEAR_PAUSE_MS, mostMs: PAID.ms / 4 });

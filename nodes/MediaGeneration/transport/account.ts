@@ -19,7 +19,7 @@ export type SpeechRoute = 'v1' | 'v3';
  * What a request is for. A pause applies to what it was said of: throttled polls hold back no creation, and a creation that
  * met a limit holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
  */
-export type Purpose = 'create' | 'look' | 'read' | 'outsider';
+export type Purpose = 'create' | 'poll' | 'read' | 'outsider';
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();

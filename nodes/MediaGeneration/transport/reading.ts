@@ -12,7 +12,7 @@ import {
 	type Failure,
 } from '../base/failures';
 import { isObject, type JsonObject } from '../base/json';
-import { wordsOf } from './look';
+import { wordsOf } from './poll';
 import { creditsOf } from './task';
 
 export interface Reading {

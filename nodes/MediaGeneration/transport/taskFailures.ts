@@ -24,7 +24,7 @@ export function timedOut(
 ): Failure {
 	const seen = task ? `its last status was "${task.status}"` : 'the service never described it';
 	const words = quote(detail);
-	const trouble = words === undefined ? '' : ` The last look at it failed: ${words}.`;
+	const trouble = words === undefined ? '' : ` The last poll failed: ${words}.`;
 	const message = `Task ${taskId} was not finished after ${seconds(timeoutMs)}; ${seen}`;
 	const description = `The task is paid for and may still finish. ${USE_WAIT}. For later runs, raise the Timeout option.${trouble}`;
 	return { outcome: 'timed_out', message, description, taskId, status: task?.status };

@@ -5,7 +5,7 @@
 import { backoffMs, type Clock } from '../base/clock';
 import { seconds } from '../base/failures';
 import type { ServiceClient } from './client';
-import { lookAtTask, type Look, type LookAt } from './look';
+import { pollTask, type Poll, type PollRequest } from './poll';
 import type { Task } from './task';
 
 /** A refusal (401, 403, 404) counts after so many polls, the first of which was so long ago. */
@@ -38,22 +38,22 @@ export const UNSEEN: Seen = {
 	reportedFailed: false,
 };
 
-export type Clear = Extract<Look, { kind: 'task' | 'denied' | 'missing' }>;
+export type Clear = Extract<Poll, { kind: 'task' | 'denied' | 'missing' }>;
 
 /** Adds a poll to the ones before. @returns also what is clear by now; undefined where another poll is needed */
 export function weigh(
 	before: Seen,
-	look: Look,
+	poll: Poll,
 	{ nowMs, proof }: { nowMs: number; proof: Proof },
 ): { seen: Seen; clear: Clear | undefined } {
 	const seen = { ...before, busy: 0 };
-	switch (look.kind) {
+	switch (poll.kind) {
 		case 'busy':
 			return { seen: { ...seen, busy: before.busy + 1 }, clear: undefined };
 		case 'task':
-			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: look };
-		case 'doubtful': {
-			const { task } = look;
+			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: poll };
+		case 'unclear': {
+			const { task } = poll;
 			const isReported = before.reportedFailed && task.state === 'failed';
 			const isRepeated = before.unclear !== undefined || isReported;
 			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
@@ -63,12 +63,12 @@ export function weigh(
 		case 'missing': {
 			const { unclear, refused } = before;
 			// A service can drop a task that failed.
-			if (look.kind === 'missing' && unclear?.state === 'failed')
+			if (poll.kind === 'missing' && unclear?.state === 'failed')
 				return { seen, clear: { kind: 'task', task: unclear } };
 			const polls = refused.polls + 1;
 			const since = refused.polls === 0 ? nowMs : refused.since;
 			const isProved = polls >= proof.polls && nowMs - since >= proof.ms;
-			return { seen: { ...seen, refused: { polls, since } }, clear: isProved ? look : undefined };
+			return { seen: { ...seen, refused: { polls, since } }, clear: isProved ? poll : undefined };
 		}
 	}
 }
@@ -79,22 +79,22 @@ const REFUSED_PAUSE_MS = 1_500;
 const BUSY_PAUSE = { firstMs: 250, mostMs: 3_000 };
 
 /** Pause before a question is asked again, in ms. @param polls how often it was asked */
-export function pauseBeforeNext(look: Look, polls: number): number {
-	switch (look.kind) {
-		case 'doubtful':
+export function pauseBeforeNext(poll: Poll, polls: number): number {
+	switch (poll.kind) {
+		case 'unclear':
 			return UNCLEAR_PAUSE_MS;
 		case 'denied':
 		case 'missing':
 			return REFUSED_PAUSE_MS;
 		case 'busy':
-			return backoffMs(polls, { ...BUSY_PAUSE, retryAfterMs: look.retryAfterMs });
+			return backoffMs(polls, { ...BUSY_PAUSE, retryAfterMs: poll.retryAfterMs });
 		case 'task':
 			return backoffMs(polls, BUSY_PAUSE);
 	}
 }
 
 /** Stands for an answer where none was asked for. @param pauseMs that the service asked for */
-export function unasked(pauseMs: number): Look & { kind: 'busy' } {
+export function unasked(pauseMs: number): Poll & { kind: 'busy' } {
 	const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 	return { kind: 'busy', detail: pauseMs > 0 ? asked : 'the service was not asked' };
 }
@@ -107,18 +107,18 @@ export interface Asking extends Clock {
 /** Asks what a task is, until the answer counts. After so many polls, or where the service asks for a longer pause, the last one does. */
 export async function askUntilClear(
 	client: ServiceClient,
-	at: LookAt,
+	at: PollRequest,
 	{ polls, longestPauseMs, now, sleep }: Asking,
-): Promise<Look> {
+): Promise<Poll> {
 	let seen = UNSEEN;
-	let last: Look | undefined;
+	let last: Poll | undefined;
 	for (let asked = 0; ; asked += 1) {
-		const restMs = Math.max(0, client.account.pausedUntil('look') - now());
+		const restMs = Math.max(0, client.account.pausedUntil('poll') - now());
 		const pauseMs = Math.max(restMs, last === undefined ? 0 : pauseBeforeNext(last, asked));
 		const isOver = at.signal?.aborted === true || pauseMs > longestPauseMs;
 		if (isOver || asked >= polls) return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
-		last = await lookAtTask(client, at, now);
+		last = await pollTask(client, at, now);
 		const weighed = weigh(seen, last, { nowMs: now(), proof: TWICE });
 		if (weighed.clear !== undefined) return weighed.clear;
 		seen = weighed.seen;

@@ -1,4 +1,4 @@
-/** Decides how a task ends, for polling, the last look before sleeping, waking and the trigger, which hand the end on as it is. */
+/** Decides how a task ends, for polling, the last poll before sleeping, waking and the trigger, which hand the end on as it is. */
 import * as failures from './taskFailures';
 import type { Failure } from '../base/failures';
 import { isObject } from '../base/json';

@@ -5,14 +5,14 @@ import { Limiter } from '../base/limiter';
 import { realClock } from '../n8n/clock';
 import type { Account, PollRoute } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
-import { lookOnRoute, type Look } from '../transport/look';
+import { pollOnRoute, type Poll } from '../transport/poll';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
 import { CALLBACK_REQUESTS_AT_ONCE, MAX_ACCOUNTS, REMEMBERED_IDS } from '../base/limits';
 
-/** The verdict, or the last look if there is none. */
-type Confirmed = Verdict | Exclude<Look, { kind: 'task' }>;
+/** The verdict, or the last poll if there is none. */
+type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
 
 const REQUEST_TIMEOUT_MS = 5_000;
 const UNKNOWN_FOR_MS = 10_000;
@@ -35,11 +35,11 @@ const callbacksOf = (account: Account) => ensured(called, account, () => new Cal
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
 
 /** Sends one request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
-async function lookOnce(
+async function pollOnce(
 	client: ServiceClient,
 	{ taskId, task }: Posted,
 	{ deadline, misses }: { deadline: number; misses: number },
-): Promise<Look> {
+): Promise<Poll> {
 	const { turns, routes } = callbacksOf(client.account);
 	const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, deadline - now());
 	const patience = timeLimit(timeoutMs);
@@ -48,10 +48,10 @@ async function lookOnce(
 	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
 	const route = routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
 	const at = { taskId, route, timeoutMs, purpose: 'outsider' } as const;
-	const look = await lookOnRoute(client, at).finally(turn);
-	if (look.kind === 'task' && look.task.state !== 'running')
-		routes.set(typeKey(look.task.type), route);
-	return look;
+	const poll = await pollOnRoute(client, at).finally(turn);
+	if (poll.kind === 'task' && poll.task.state !== 'running')
+		routes.set(typeKey(poll.task.type), route);
+	return poll;
 }
 
 /** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
@@ -63,16 +63,16 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	let pauseMs = 0;
 	let misses = 0;
 	for (let polls = 1; ; polls += 1) {
-		const restMs = Math.max(account.pausedUntil('look'), account.pausedUntil('outsider')) - now();
+		const restMs = Math.max(account.pausedUntil('poll'), account.pausedUntil('outsider')) - now();
 		if (now() + Math.max(restMs, pauseMs) >= deadline) {
 			// A task may end while the service wants no request.
 			const isStale = said?.kind === 'running' && restMs > pauseMs;
 			return said === undefined || isStale ? unasked(restMs) : said;
 		}
 		if (restMs > 0 || pauseMs > 0) await realClock.sleep(Math.max(restMs, pauseMs));
-		const look = await lookOnce(client, posted, { deadline, misses });
-		if (look.kind === 'missing') misses += 1;
-		const weighed = weigh(seen, look, { nowMs: now(), proof: TWICE });
+		const poll = await pollOnce(client, posted, { deadline, misses });
+		if (poll.kind === 'missing') misses += 1;
+		const weighed = weigh(seen, poll, { nowMs: now(), proof: TWICE });
 		const { clear } = weighed;
 		seen = weighed.seen;
 		if (clear?.kind === 'task') {
@@ -83,8 +83,8 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 		} else if (clear !== undefined) {
 			// One of the two refusals can be about the key, so that not every route has denied the task.
 			return clear.kind === 'missing' && misses < TWICE.polls ? { ...clear, kind: 'busy' } : clear;
-		} else if (look.kind !== 'task') said = look;
-		pauseMs = pauseBeforeNext(look, polls);
+		} else if (poll.kind !== 'task') said = poll;
+		pauseMs = pauseBeforeNext(poll, polls);
 	}
 }
 

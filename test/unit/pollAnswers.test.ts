@@ -1,10 +1,10 @@
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import {
-	lookAtTask,
-	lookOnRoute,
-	readLook,
-	type Look,
-} from '../../nodes/MediaGeneration/transport/look';
+	pollTask,
+	pollOnRoute,
+	readPoll,
+	type Poll,
+} from '../../nodes/MediaGeneration/transport/poll';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
@@ -15,7 +15,7 @@ const limited = { status: 'error', message: 'Too many requests' };
 const denial = (fields: object) => answer(200, { success: false, ...limited, ...fields });
 
 describe('what an answer means', () => {
-	test.each<[string, Reply, Look['kind'], string]>([
+	test.each<[string, Reply, Poll['kind'], string]>([
 		['timeout', noAnswer({ reason: 'timeout' }), 'busy', 'timeout'],
 		['refused', noAnswer({ kind: 'unconnected', reason: 'refused' }), 'busy', 'refused'],
 		['503', answer(503, busyCode), 'busy', 'HTTP 503: busy'],
@@ -36,16 +36,16 @@ describe('what an answer means', () => {
 		['401 in HTML', answer(401, '<html>Unauthorized</html>'), 'busy', 'HTTP 401 without a task'],
 	])('%s', (_name, reply, kind, detail) => {
 		const status = reply.answered ? { httpStatus: reply.status } : {};
-		expect(readLook(reply, 't1')).toMatchObject({ kind, detail, ...status });
+		expect(readPoll(reply, 't1')).toMatchObject({ kind, detail, ...status });
 	});
 
 	test('a pause that it asks for is kept', () => {
 		const reply = answer(503, busyCode, { 'retry-after': '2' });
-		expect(readLook(reply, 't1')).toMatchObject({ retryAfterMs: 2_000 });
+		expect(readPoll(reply, 't1')).toMatchObject({ retryAfterMs: 2_000 });
 	});
 
 	test('a task', () => {
-		expect(readLook(answer(200, TASK), 't1')).toMatchObject({
+		expect(readPoll(answer(200, TASK), 't1')).toMatchObject({
 			kind: 'task',
 			task: { id: 't1', state: 'running' },
 		});
@@ -60,41 +60,41 @@ describe('the ID in an answer', () => {
 	const [failed, done] = [{ status: 'error', progress: 1 }, { status: 'done' }];
 	const known = { id: asked, status: 'error' };
 
-	test.each<[string, Reply, Look['kind']]>([
+	test.each<[string, Reply, Poll['kind']]>([
 		['a failed task', task({ id: asked, status: 'error' }), 'task'],
 		['as a number', task({ id: 1_234_567_890, status: 'error' }), 'task'],
 		['under its other name', task({ id: 'row 7', task_id: asked, status: 'error' }), 'task'],
 		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
 		['beside what is wrapped', answer(200, { task_id: asked, data: failed }), 'task'],
-		['a failed task without an ID', task({ status: 'error' }), 'doubtful'],
-		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'doubtful'],
+		['a failed task without an ID', task({ status: 'error' }), 'unclear'],
+		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'unclear'],
 		['a done task without an ID', task({ status: 'done' }), 'task'],
-		['a done task with another ID', task({ id: 'other', status: 'done' }), 'doubtful'],
+		['a done task with another ID', task({ id: 'other', status: 'done' }), 'unclear'],
 		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
 		['a done task in an answer with an ID', answer(200, { id: 'r', data: done }), 'task'],
 		['no task at all', answer(200, slowDown), 'busy'],
 		// It can be the request that failed.
-		['a failed task beside a denial', denial({ task_id: asked }), 'doubtful'],
-		['a failed task in a denial', answer(200, { success: false, data: known }), 'doubtful'],
+		['a failed task beside a denial', denial({ task_id: asked }), 'unclear'],
+		['a failed task in a denial', answer(200, { success: false, data: known }), 'unclear'],
 		['a done task beside a denial', task({ success: false, id: asked, status: 'done' }), 'task'],
 	])('%s', (_name, reply, kind) => {
-		expect(readLook(reply, asked).kind).toBe(kind);
+		expect(readPoll(reply, asked).kind).toBe(kind);
 	});
 
 	test('in capital letters is the same one', () => {
-		expect(readLook(task({ id: 'AB-1', status: 'error' }), 'ab-1').kind).toBe('task');
+		expect(readPoll(task({ id: 'AB-1', status: 'error' }), 'ab-1').kind).toBe('task');
 	});
 
 	test('that is another one is named, with what the service says', () => {
 		const reply = task({ id: 'other', status: 'error', error: 'no luck' });
-		expect(readLook(reply, asked)).toMatchObject({
+		expect(readPoll(reply, asked)).toMatchObject({
 			detail: 'HTTP 200 with another task (other): no luck',
 		});
-		expect(readLook(task({ status: 'error' }), asked)).toMatchObject({
+		expect(readPoll(task({ status: 'error' }), asked)).toMatchObject({
 			detail: 'HTTP 200 with the status "error" and no task ID',
 		});
 		const denied = answer(200, { success: false, task_id: asked, ...limited });
-		expect(readLook(denied, asked)).toMatchObject({
+		expect(readPoll(denied, asked)).toMatchObject({
 			detail: 'HTTP 200 with the status "error" and "success": false: Too many requests',
 		});
 	});
@@ -102,7 +102,7 @@ describe('the ID in an answer', () => {
 
 describe('routes', () => {
 	const look = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>
-		await lookAtTask(client, { taskId, kind: 'speech', timeoutMs: 5_000 }, () => NOW);
+		await pollTask(client, { taskId, kind: 'speech', timeoutMs: 5_000 }, () => NOW);
 	const paths = (client: ReturnType<typeof scriptedClient>) =>
 		client.requests.map(({ path }) => path);
 
@@ -132,7 +132,7 @@ describe('routes', () => {
 			return answer(404);
 		});
 		const at = { taskId: 't1', kind: 'speech', timeoutMs: 5_000 } as const;
-		expect((await lookAtTask(client, at, () => now)).kind).toBe('missing');
+		expect((await pollTask(client, at, () => now)).kind).toBe('missing');
 		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual(timeouts);
 	});
 
@@ -180,7 +180,7 @@ describe('routes', () => {
 	test('a look at one route, for an outsider, says so', async () => {
 		const client = scriptedClient(() => answer(200, TASK));
 		const at = { taskId: 't2', route: 'v1e', timeoutMs: 5_000 } as const;
-		await lookOnRoute(client, { ...at, purpose: 'outsider' });
+		await pollOnRoute(client, { ...at, purpose: 'outsider' });
 		expect(client.requests.map(({ purpose }) => purpose)).toEqual(['outsider']);
 		expect(paths(client)).toEqual(['/v1e/task/t2']);
 	});

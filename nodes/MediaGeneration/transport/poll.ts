@@ -1,4 +1,4 @@
-/** Looks at a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
+/** Polls a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
 import { kindOf429, retryAfterMs } from './throttling';
 import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
@@ -6,10 +6,10 @@ import { now } from '../base/clock';
 import { isObject } from '../base/json';
 import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './task';
 
-export type Look =
+export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task is over, but under another ID or beside `success: false`: that counts once another look repeats it (`until.ts`). */
-	| { kind: 'doubtful'; task: Task; detail: string }
+	/** The task is over, but under another ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
+	| { kind: 'unclear'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** Every route that was tried answered 404. */
@@ -17,16 +17,16 @@ export type Look =
 	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can look like it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
-export interface LookAt {
+export interface PollRequest {
 	taskId: string;
 	/** The poll route is remembered for it. */
 	kind: string;
-	/** Limits the whole look, in ms, whichever routes it asks. */
+	/** Limits the whole poll, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	signal?: AbortSignal;
 }
 
-export function readLook(reply: Reply, taskId: string): Look {
+export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
@@ -42,7 +42,7 @@ export function readLook(reply: Reply, taskId: string): Look {
 	return { kind: 'busy', detail: words ?? nameless, httpStatus: status, retryAfterMs: wait };
 }
 
-function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
+function aboutTask(task: Task, taskId: string, { body, status }: Answer): Poll {
 	// An ID in capital letters is the same ID.
 	const asked = taskId.toLowerCase();
 	const other = task.id;
@@ -54,10 +54,10 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Look {
 	const words = task.errorText === undefined ? '' : `: ${task.errorText}`;
 	const said = (seen: string) => `HTTP ${status} with ${seen}${words}`;
 	const itsStatus = `the status "${task.status}" and`;
-	if (isNamed) return { kind: 'doubtful', task, detail: said(`${itsStatus} "success": false`) };
+	if (isNamed) return { kind: 'unclear', task, detail: said(`${itsStatus} "success": false`) };
 	const detail = said(other === undefined ? `${itsStatus} no task ID` : `another task (${other})`);
 	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
-		? { kind: 'doubtful', task, detail }
+		? { kind: 'unclear', task, detail }
 		: { kind: 'busy', detail, httpStatus: status };
 }
 
@@ -69,36 +69,36 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 }
 
 /** Asks one route, and remembers nothing. */
-export async function lookOnRoute(
+export async function pollOnRoute(
 	client: ServiceClient,
-	{ taskId, route, ...within }: Omit<LookAt, 'kind'> & { route: PollRoute; purpose: Purpose },
-): Promise<Look> {
+	{ taskId, route, ...within }: Omit<PollRequest, 'kind'> & { route: PollRoute; purpose: Purpose },
+): Promise<Poll> {
 	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
 	const id = encodeURIComponent(Buffer.from(taskId).toString());
 	const reply = await client.send({ method: 'GET', path: `/${route}/task/${id}`, ...within });
-	return readLook(reply, taskId);
+	return readPoll(reply, taskId);
 }
 
-/** Looks at a task once: on the route that last answered for its kind, and where it is unknown there, on the other one. */
-export async function lookAtTask(
+/** Polls a task once: on the route that last answered for its kind, and where it is unknown there, on the other one. */
+export async function pollTask(
 	client: ServiceClient,
-	{ kind, ...at }: LookAt,
+	{ kind, ...at }: PollRequest,
 	clockNow: () => number = now,
-): Promise<Look> {
+): Promise<Poll> {
 	const { routes } = client.account;
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
-		const within = { timeoutMs: end - clockNow(), purpose: 'look' } as const;
-		const look = await lookOnRoute(client, { ...at, ...within, route });
+		const within = { timeoutMs: end - clockNow(), purpose: 'poll' } as const;
+		const poll = await pollOnRoute(client, { ...at, ...within, route });
 		// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
-		const isTask = look.kind === 'task' && isDescribed(look.task);
+		const isTask = poll.kind === 'task' && isDescribed(poll.task);
 		if (isTask) routes.set(kind, route);
-		return { look, isTask };
+		return { poll, isTask };
 	};
 	const route = routes.get(kind) ?? 'v1';
 	const first = await ask(route);
-	if (first.look.kind !== 'missing' || clockNow() >= end) return first.look;
+	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
 	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
 	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
-	return second.look.kind === 'busy' || second.isTask ? second.look : first.look;
+	return second.poll.kind === 'busy' || second.isTask ? second.poll : first.poll;
 }
