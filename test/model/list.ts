@@ -81,7 +81,9 @@ export function listAnswer(
 	const foreign = sent.flatMap((each, index) =>
 		others.map((other): Entry => {
 			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
-			if (other === 'older') return { ...entry, createdMs: each.atMs - OLDER_MS };
+			// Older than all that was sent for this slot: nobody can tell a later one from its own.
+			const [first = each] = sent.filter(({ slot }) => slot === each.slot);
+			if (other === 'older') return { ...entry, createdMs: first.atMs - OLDER_MS };
 			return other === 'other type'
 				? { ...entry, type: type === DOCUMENTED ? 'other' : DOCUMENTED }
 				: { ...entry, text: 'Another text' };
