@@ -94,7 +94,7 @@ type Log = Record<'info' | 'warn', (line: string) => void>;
 
 export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
 	const { logger } = context;
-	const clean = (line: string) => onOneLine(cleanerOf(context).text(line));
+	const clean = (line: string) => onOneLine(cleanerOf(context).text(`Media Generation: ${line}`));
 	return {
 		info: (line: string) => quietly(() => logger.info(clean(line))),
 		warn: (line: string) => quietly(() => logger.warn(clean(line))),

@@ -1,7 +1,7 @@
 /** What n8n shows beside the items: hints above the output, and values that find an execution in the list. */
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { onOneLine } from '../base/failures';
-import { cleanerOf, quietly } from './clean';
+import { cleanerOf, logOf, quietly } from './clean';
 
 /** The editor renders hints and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
 export const inHtml = (text: string) =>
@@ -15,6 +15,16 @@ export function showHint(
 	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
 	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
+}
+
+/** n8n's guidelines allow a hint this many characters. */
+const LONGEST_HINT = 120;
+
+/** Warns in the editor and in the log. */
+export function warn(context: IExecuteFunctions, hint: string, line = hint): void {
+	logOf(context).warn(line);
+	const isLong = hint.length > LONGEST_HINT;
+	showHint(context, 'warning', isLong ? `${hint.slice(0, LONGEST_HINT - 3)}...` : hint);
 }
 
 /** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */

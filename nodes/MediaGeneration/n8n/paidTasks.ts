@@ -25,6 +25,6 @@ export class PaidTasks {
 		if (this.unwritten.length === 0) return;
 		const line = this.unwritten.join('; ');
 		this.unwritten = [];
-		logOf(this.context).info(`Media Generation: ${line}`);
+		logOf(this.context).info(line);
 	}
 }

@@ -117,7 +117,7 @@ async function createWithinCredits(
 		const { slot, request } = asked;
 		if (failure.taskId !== undefined)
 			logOf(context).warn(
-				`Media Generation: task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
+				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
 		const advice = adviceOn(failure.message, request, settings.longText);
 		return asFailed({ ...failure, description: `${failure.description}${advice}` });

@@ -53,7 +53,7 @@ export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 	const said = `${tasks} paid in an earlier test run: pin the output, or fetch ${them} with "Task: Wait":`;
 	const more = paid.length > IDS_SHOWN ? ', ...' : '';
 	showHint(context, 'warning', `${said} ${paid.slice(0, IDS_SHOWN).join(', ')}${more}`);
-	logOf(context).warn(`Media Generation: ${said} ${paid.join(', ')}`);
+	logOf(context).warn(`${said} ${paid.join(', ')}`);
 }
 
 /** Call this after the run. @param results of the items, in their order */

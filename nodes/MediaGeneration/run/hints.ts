@@ -3,10 +3,9 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { failureIn } from '../files/failure';
 import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, shownOutputs } from '../files/hint';
-import { showHint } from '../n8n/editor';
+import { showHint, warn } from '../n8n/editor';
 import { typeOfFormat } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
-import { logOf } from '../n8n/clean';
 import { itemsInWords, quote } from '../base/failures';
 import { asText, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
@@ -14,12 +13,6 @@ import { hintAtEarlierTests } from './earlierTests';
 import { askedFor, type Item, type ItemResult } from './item';
 import type { Planned } from './plan';
 import type { Run } from './run';
-
-/** Warns in the editor, in the 120 characters that n8n's guidelines allow a hint, and in the log. */
-function warn(context: IExecuteFunctions, hint: string, log: string): void {
-	logOf(context).warn(`Media Generation: ${log}`);
-	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
-}
 
 /** What earlier tries have left of the tasks that an item creates. */
 function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kind']> {
@@ -92,7 +85,7 @@ function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): vo
 	const parts = sumOf(split.map((item) => item.parts.length));
 	if (parts < MANY_PARTS || split.some(({ parts: [first] }) => first?.kind !== 'creates')) return;
 	const what = `${parts} tasks for ${split.length === 1 ? '1 text' : `${split.length} texts`}: a larger "Max Characters per Part" makes fewer`;
-	warn(context, what, what);
+	warn(context, what);
 }
 
 /** Call this before anything is created. */

@@ -132,7 +132,7 @@ export class Report {
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
 	log(why: string, left: LeftOver): void {
 		const words = wordsFor(left);
-		if (words !== '') logOf(this.context).warn(`Media Generation: ${why}.${words}`);
+		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 
 	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */

@@ -91,7 +91,7 @@ async function checkOwnReach(
 		);
 	const words = `Only callbacks of the service can wake this execution before its deadline, as ${unreached}. ${advice}`;
 	showHint(context, 'warning', words);
-	logOf(context).warn(`Media Generation: ${words}`);
+	logOf(context).warn(words);
 }
 
 /**
@@ -113,5 +113,5 @@ export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: num
 	if (limitMs === undefined) return;
 	const words = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)}): n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
 	showHint(context, 'warning', words);
-	logOf(context).warn(`Media Generation: ${words}`);
+	logOf(context).warn(words);
 }

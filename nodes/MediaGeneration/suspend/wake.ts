@@ -78,7 +78,7 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 }
 
 const UNKNOWN_NOTES =
-	'Media Generation: an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
+	'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
 
 /** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -105,7 +105,7 @@ function admit(asleep: Asleep): void {
 	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
 	if (resuming.size < (isCalledHere(id) ? RESUMPTIONS_AT_ONCE : PLACES_OF_OTHERS)) return;
 	watchOver(asleep, 'now');
-	if (refusals.isDue(now())) logOf(context).info(`Media Generation: ${TOO_MANY}`);
+	if (refusals.isDue(now())) logOf(context).info(TOO_MANY);
 	throw new CallRefusal(503, TOO_MANY, COME_BACK_S);
 }
 

@@ -139,6 +139,6 @@ function logLate({ client, context, ledger }: CreateDeps, reply: Reply): void {
 	client.account.created(taskId);
 	const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
 	logOf(context).warn(
-		`Media Generation: task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
+		`task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
 	);
 }

@@ -163,7 +163,7 @@ export class FullAccount {
 		const { refusals, line } = this;
 		this.refusals = 0;
 		const since = line[0] && `, the oldest for ${seconds(nowMs - line[0].since)}`;
-		return `Media Generation: the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${line.length}${since ?? ''}`;
+		return `the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${line.length}${since ?? ''}`;
 	}
 }
 

@@ -85,10 +85,10 @@ interface FieldHolder {
 	fields: JsonObject;
 }
 
-const wordsOf = (key: string) => key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
+const wordsIn = (key: string) => key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
 
 const isResultKey = (key: string) =>
-	!STREAM_KEY.test(key) && !wordsOf(key).some((word) => REQUEST_WORDS.test(word));
+	!STREAM_KEY.test(key) && !wordsIn(key).some((word) => REQUEST_WORDS.test(word));
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 

@@ -112,5 +112,5 @@ export async function warnOfCallbackUrls(
 	const problem = await triggerProblem(context, url, surroundings);
 	if (problem === undefined) return;
 	if (inEditor) warn(problem);
-	else logOf(context).warn(`Media Generation: ${problem} (${placeOf(url)})`);
+	else logOf(context).warn(`${problem} (${placeOf(url)})`);
 }

@@ -68,8 +68,7 @@ export function refuse(
 	error: unknown,
 ): IWebhookResponseData {
 	const isRefusal = error instanceof CallRefusal;
-	if (!isRefusal)
-		logOf(context).warn(`Media Generation: ${call} could not be handled: ${messageOf(error)}`);
+	if (!isRefusal) logOf(context).warn(`${call} could not be handled: ${messageOf(error)}`);
 	const response = context.getResponseObject();
 	if (response.headersSent) return { noWebhookResponse: true };
 	const { status, message, retryAfterS } = isRefusal
