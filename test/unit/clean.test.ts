@@ -103,7 +103,7 @@ test('the log has neither key, secret nor token, and breaks nothing', () => {
 	const logger = { info: (line: string) => lines.push(line), warn: () => JSON.parse('') as void };
 	const context = { logger } as unknown as Parameters<typeof logOf>[0];
 	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: SECRET });
-	logOf(context).info(`Media Generation: task t1 of ${KEY}, ${SECRET}, ${RESUME}`);
+	logOf(context).info(`task t1 of ${KEY}, ${SECRET}, ${RESUME}`);
 	logOf(context).warn('lost');
 	logOf(context).info('task t1\r\n2026 forged\u001b[2J\u0085\u2028\u202e end');
 	expect(lines).toEqual([
