@@ -51,7 +51,9 @@ test('one request, exactly as it was made, with its full time however short the 
 	const { clock, start, client, logged, create } = setUp(() => CREATED, 2_000);
 	expect(await clock.run(create())).toEqual({
 		kind: 'created',
-		created: { taskId: 't1', createdAt: start, answer: { success: true, task_id: 't1' } },
+		taskId: 't1',
+		createdAt: start,
+		answer: { success: true, task_id: 't1' },
 	});
 	expect(logged).toEqual([]);
 	const { path, qs, body } = REQUEST;
@@ -66,7 +68,7 @@ test.each<[string, Reply]>([
 	['server_busy', answer(503, { code: 'server_busy' })],
 ])('%s is sent again until it is created', async (_name, reply) => {
 	const { clock, client, create } = setUp((count) => (count < 4 ? reply : CREATED));
-	expect(await clock.run(create())).toMatchObject({ kind: 'created', created: { taskId: 't1' } });
+	expect(await clock.run(create())).toMatchObject({ kind: 'created', taskId: 't1' });
 	expect(client.requests).toHaveLength(4);
 });
 
@@ -111,7 +113,7 @@ test('Retry-After is kept, and slows down everybody', async () => {
 		count === 1 ? answer(429, { message: 'rate limit' }, { 'retry-after': '20' }) : CREATED,
 	);
 	const result = await clock.run(create());
-	expect(result.kind === 'created' && result.created.createdAt).toBe(start + 20_000);
+	expect(result.kind === 'created' && result.createdAt).toBe(start + 20_000);
 	expect(client.account.pausedUntil('create')).toBe(start + 20_000);
 	expect(client.account.pausedUntil('poll')).toBe(0);
 });

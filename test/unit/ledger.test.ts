@@ -18,14 +18,14 @@ const OTHER_TEXT = { ...REQUEST, body: { text: 'b' } };
 const file = (sha256: string, name = 'a.png', size = 1) => {
 	return { ...REQUEST, files: [{ field: 'assets', name, type: 'image/png', size, sha256 }] };
 };
-const CREATED = { taskId: 't1', createdAt: 5, answer: { task_id: 't1' } };
+const CREATED = { kind: 'created' as const, taskId: 't1', createdAt: 5, answer: { task_id: 't1' } };
 const SECOND = { ...CREATED, taskId: 't2' };
 const FAILURE: Failure = { outcome: 'unknown', message: 'm', description: 'd' };
 const SLOT: Slot = { item: 0, part: 0 };
 const OTHER_ITEM: Slot = { item: 1, part: 0 };
 
 const NOTHING = { kind: 'nothing' };
-const FOUND = { kind: 'created', created: CREATED };
+const FOUND = CREATED;
 const UNCLEAR = { kind: 'unclear', failure: FAILURE, request: REQUEST, sentAt: 4 };
 
 type Request = Pick<CreationRequest, 'kind' | 'path' | 'body' | 'qs' | 'files'>;
@@ -50,7 +50,7 @@ function storeAfter(
 }
 const earlier = (store: LedgerStore, run: NodeRun, slot = SLOT, request: Request = REQUEST) => {
 	const found = new Ledger(store, run).earlier(asked(slot, request));
-	return found.kind === 'created' ? { ...found, created: { ...found.created } } : found;
+	return { ...found };
 };
 
 function create(ledger: Ledger, slot = SLOT, created = CREATED): void {
@@ -91,8 +91,8 @@ test('the same request to another service is another one, a resume URL of anothe
 	});
 	expect(JSON.stringify(store)).not.toContain('secret');
 	expect(earlier(store, LATER, SLOT, withUrl('https://n8n.example/wait/8/node'))).toEqual({
-		kind: 'created',
-		created: { ...CREATED, receiveUrl: url },
+		...CREATED,
+		receiveUrl: url,
 	});
 });
 
@@ -129,7 +129,7 @@ test('a round that has handed out its tasks leaves them to no Retry of another r
 	});
 	expect(earlier(store, RUN)).toMatchObject(FOUND);
 	const retry = { ...LATER, runIndex: 1 };
-	expect(earlier(store, retry)).toMatchObject({ created: SECOND });
+	expect(earlier(store, retry)).toMatchObject(SECOND);
 	expect(earlier(store, retry, OTHER_ITEM)).toEqual(NOTHING);
 	// It was handed out to a run of which n8n has kept nothing.
 	expect(earlier(store, LATER)).toMatchObject(FOUND);
@@ -238,7 +238,7 @@ test('what is noted is cleaned and small', () => {
 	ledger.created(asked(SLOT, request), { ...CREATED, answer: { task_id: 't1', echo: 'token' } });
 	ledger.sending(asked(OTHER_ITEM, request), 4);
 	expect(JSON.stringify(store)).not.toContain('token');
-	expect(earlier(store, RUN)).toMatchObject({ created: { taskId: 't1' } });
+	expect(earlier(store, RUN)).toMatchObject({ taskId: 't1' });
 	const list = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
 	const large = { ...CREATED, answer: { task_id: 't1', list } };
 	expect(

@@ -54,8 +54,8 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 	/** The ID that is found, or those that could be it. */
 	const found = async (given: Partial<Search> = {}) => {
 		const finding = await search(given);
-		return finding.kind === 'found'
-			? finding.created.taskId
+		return finding.kind === 'created'
+			? finding.taskId
 			: finding.candidates.map(({ taskId }) => taskId);
 	};
 	return { client, search, found, readAt };
@@ -108,7 +108,7 @@ test('where nobody knows when a request was sent, no task is surely its', async 
 test('a task that is found is taken once, with its whole time from then on', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
 	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };
-	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'found', created });
+	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'created', ...created });
 	expect(client.account.made.has('a')).toBe(true);
 	expect(await found()).toEqual([]);
 });

@@ -10,7 +10,9 @@ const UNCLEAR: Submitted = { kind: 'unclear', failure: FAILURE, sentAt: 0 };
 const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
 const created = (taskId: string, said: object = {}): Submitted => ({
 	kind: 'created',
-	created: { taskId, createdAt: 0, answer: { task_id: taskId, ...said } },
+	taskId,
+	createdAt: 0,
+	answer: { task_id: taskId, ...said },
 });
 
 /** A run of an account whose balance the service shows as listed, the last one repeating. */
@@ -167,7 +169,7 @@ test('what a task says later goes before what its creation said, for tasks of th
 	const { spending, create } = setting();
 	const said = (fields: object) => parseTask({ id: 'a', status: 'doing', ...fields });
 	await create(created('a', { estimated_credits: 30 }));
-	spending.note({ taskId: 'b', createdAt: 0, answer: {} });
+	spending.note({ kind: 'created', taskId: 'b', createdAt: 0, answer: {} });
 	spending.seen('a', said({ credit_cost: 12 }));
 	spending.seen('b', said({ credit_cost: 3 }));
 	spending.seen('elsewhere', said({ credit_cost: 500 }));

@@ -5,12 +5,12 @@ import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { logOf } from '../n8n/clean';
 import { createTask, type Submitted } from '../task/create';
-import { UNCLEAR_ADVICE } from '../task/creation';
+import { UNCLEAR_ADVICE, type Created } from '../task/creation';
 import type { Asked, Earlier } from '../task/ledger';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { broken } from '../transport/taskFailures';
 import { asFailed, type Failed } from '../transport/verdict';
-import { askedFor, type CreatedPart, type Item, type Made } from './item';
+import { askedFor, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 
 /** What earlier tries have created counts before anything is created, and is nobody else's. */
@@ -20,13 +20,17 @@ export function takeUpEarlier(run: Run, items: readonly Item[]): void {
 		if (part.kind !== 'creates') continue;
 		const earlier = ledger.earlier(askedFor(client, part));
 		if (earlier.kind !== 'created') continue;
-		client.account.created(earlier.created.taskId);
-		spending.note(earlier.created);
+		client.account.created(earlier.taskId);
+		spending.note(earlier);
 	}
 }
 
 /** Never rejects. */
-export async function createdFor(run: Run, item: Item, part: CreatedPart): Promise<Made | Failed> {
+export async function createdFor(
+	run: Run,
+	item: Item,
+	part: CreatedPart,
+): Promise<Created | Failed> {
 	const { client, ledger, paidTasks } = run;
 	const asked = askedFor(client, part);
 	try {
@@ -37,13 +41,13 @@ export async function createdFor(run: Run, item: Item, part: CreatedPart): Promi
 	} catch (error) {
 		// What the ledger says of a creation that was sent prevents a resend.
 		const left = ledger.earlier(asked);
-		const taskId = left.kind === 'created' ? left.created.taskId : undefined;
+		const taskId = left.kind === 'created' ? left.taskId : undefined;
 		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
 /** Where a creation was sent again and refused, the first one may be paid for all the same. */
-function withDoubt({ ledger }: Run, asked: Asked, made: Made | Failed): Made | Failed {
+function withDoubt({ ledger }: Run, asked: Asked, made: Created | Failed): Created | Failed {
 	if (made.kind !== 'failed' || made.failure.outcome === 'unknown') return made;
 	const left = ledger.earlier(asked);
 	if (left.kind !== 'unclear') return made;
@@ -56,21 +60,20 @@ async function findEarlier(
 	run: Run,
 	{ sendUnclearAgain }: ItemSettings,
 	asked: Asked,
-): Promise<Made | Failed | undefined> {
+): Promise<Created | Failed | undefined> {
 	const earlier = run.ledger.earlier(asked);
 	if (earlier.kind === 'nothing') return undefined;
-	if (earlier.kind === 'created') return { ...earlier.created, kind: 'created' };
+	if (earlier.kind === 'created') return earlier;
 	if (earlier.kind === 'unread') return asFailed(earlier.failure);
 	// A task that has an ID can be fetched by it.
 	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
 		return asFailed(earlier.failure);
 	const finding = await findAgain(run, asked, earlier);
-	if (finding.kind === 'found') {
-		const { created } = finding;
-		run.ledger.created(asked, created);
-		run.client.account.created(created.taskId);
-		run.spending.note(created);
-		return { ...created, kind: 'created' };
+	if (finding.kind === 'created') {
+		run.ledger.created(asked, finding);
+		run.client.account.created(finding.taskId);
+		run.spending.note(finding);
+		return finding;
 	}
 	if (sendUnclearAgain) return undefined;
 	const { candidates, unread } = finding;
@@ -104,7 +107,7 @@ async function createWithinCredits(
 	run: Run,
 	{ settings }: Item,
 	asked: Asked,
-): Promise<Made | Failed> {
+): Promise<Created | Failed> {
 	const { context, ledger, spending } = run;
 	const endTurn = await spending.turn();
 	try {
@@ -112,7 +115,7 @@ async function createWithinCredits(
 		if (refusal !== undefined) return asFailed(refusal);
 		const submitted = await createOrFind(run, asked, settings.timeoutMs);
 		spending.sent(submitted);
-		if (submitted.kind === 'created') return { ...submitted.created, kind: 'created' };
+		if (submitted.kind === 'created') return submitted;
 		const { failure } = submitted;
 		const { slot, request } = asked;
 		if (failure.taskId !== undefined)
@@ -140,7 +143,7 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		// An agent waits for its tool, and for no longer than the Timeout.
 		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
 		const submitted = await createTask(run, request, limits);
-		if (submitted.kind === 'created') ledger.created(asked, submitted.created);
+		if (submitted.kind === 'created') ledger.created(asked, submitted);
 		if (submitted.kind === 'failed') ledger.forget(slot);
 		if (submitted.kind !== 'unclear') return submitted;
 		// The note comes before the search, as the execution may be stopped meanwhile.
@@ -151,9 +154,9 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		const finding = await findLost(search);
 		if (finding.kind === 'unfound')
 			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
-		const created = { ...finding.created, receiveUrl: asText(request.body.receive_url) };
+		const created = { ...finding, receiveUrl: asText(request.body.receive_url) };
 		ledger.created(asked, created);
-		return { kind: 'created', created };
+		return created;
 	} finally {
 		known();
 	}

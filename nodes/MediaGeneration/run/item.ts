@@ -40,14 +40,11 @@ export interface Item {
 	assembly: Assembly;
 }
 
-/** The task of a part exists. */
-export type Made = Created & { kind: 'created' };
-
 export type PartResult =
 	/** `delivered` is undefined where its files are still to be fetched. */
 	| (Done & { watch: Watch; delivered: Delivered | undefined })
 	/** The creation's answer goes out, and nothing is waited for. */
-	| Made
+	| Created
 	/** The execution can sleep until it ends. */
 	| OpenTask
 	| Failed

@@ -2,13 +2,14 @@
 import { waitingRules } from '../actions/waiting';
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
+import type { Created } from '../task/creation';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
 import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
 import { addressesIn, asFailed, type Done, type Failed } from '../transport/verdict';
 import { createdFor } from './creating';
 import { noteFailure } from './conclude';
-import { type Item, type Made, type Part, type PartResult } from './item';
+import type { Item, Part, PartResult } from './item';
 import type { Run } from './run';
 
 /** Never rejects. A task that this node creates holds a slot until it has ended. */
@@ -36,7 +37,7 @@ async function followTask(run: Run, item: Item, part: Part): Promise<PartResult>
 	}
 }
 
-async function madeFor(run: Run, item: Item, part: Part): Promise<Made | Failed> {
+async function madeFor(run: Run, item: Item, part: Part): Promise<Created | Failed> {
 	if (part.kind === 'creates') return await createdFor(run, item, part);
 	const { taskId } = part;
 	return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
@@ -45,7 +46,7 @@ async function madeFor(run: Run, item: Item, part: Part): Promise<Made | Failed>
 async function waitFor(
 	run: Run,
 	part: Part,
-	{ made, deadline, signal }: { made: Made; deadline: number; signal: AbortSignal },
+	{ made, deadline, signal }: { made: Created; deadline: number; signal: AbortSignal },
 ): Promise<PartResult> {
 	const { client, polls, spending, now, sleep } = run;
 	const { taskId, createdAt, receiveUrl } = made;

@@ -15,7 +15,7 @@ import { fullAccountOf, type CreationLimits, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
-	| { kind: 'created'; created: Created }
+	| Created
 	/** A task may exist whose ID nobody knows, or only a refusal has named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
 	/** Nothing was created: outcome `rejected` or `cancelled`. */
@@ -82,7 +82,7 @@ export async function createTask(
 				const { taskId, answer } = creation;
 				client.account.created(taskId);
 				const receiveUrl = asText(request.body.receive_url);
-				return { kind: 'created', created: { taskId, createdAt: now(), answer, receiveUrl } };
+				return { kind: 'created', taskId, createdAt: now(), answer, receiveUrl };
 			}
 			case 'failed':
 				return creation;

@@ -12,8 +12,9 @@ import { wordsOf } from '../transport/poll';
 import { isAboutCredits, OUT_OF_CREDITS } from '../transport/reading';
 
 export interface Created {
+	kind: 'created';
 	taskId: string;
-	/** Is in epoch ms, and that of the answer. */
+	/** Epoch ms at which the answer came. */
 	createdAt: number;
 	answer: JsonObject;
 	/** The service reports the task's end there; none where it does not, or reports it to another execution. */

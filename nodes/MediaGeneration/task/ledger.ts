@@ -45,7 +45,7 @@ export interface Asked {
 }
 
 export type Earlier =
-	| { kind: 'created'; created: Created }
+	| Created
 	/** Its task may exist. It is looked for, and never sent again unless the user asked for that. */
 	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
 	/** n8n was killed before it saved notes: the request may have been sent. */
@@ -152,8 +152,13 @@ export class Ledger {
 		const { taskId, createdAt = 0, answer, receiveUrl, sentAt } = entry;
 		const { request = current, failure = UNANSWERED } = entry;
 		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
-		const created = { taskId, createdAt, answer: answer ?? { task_id: taskId }, receiveUrl };
-		return { kind: 'created', created };
+		return {
+			kind: 'created',
+			taskId,
+			createdAt,
+			answer: answer ?? { task_id: taskId },
+			receiveUrl,
+		};
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */

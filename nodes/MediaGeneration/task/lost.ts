@@ -30,7 +30,7 @@ export interface Search extends Clock {
 
 export type Finding =
 	/** A found task has no receive URL here, as it may call another execution. */
-	| { kind: 'found'; created: Created }
+	| Created
 	/** `unread` says why the list could not be read. */
 	| { kind: 'unfound'; candidates: ListedTask[]; unread: Failure | undefined };
 
@@ -70,7 +70,7 @@ export async function findLost(search: Search): Promise<Finding> {
 		const read = await attemptLater(async () => await readFor(search));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
-		if (finding.kind === 'found' || (isOld && finding.unread === undefined)) break;
+		if (finding.kind === 'created' || (isOld && finding.unread === undefined)) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
@@ -128,8 +128,7 @@ async function readFor(search: Search): Promise<Finding> {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
 		// It gets its whole time from now on, as its creation can have taken longer than that.
-		const created = { taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
-		return { kind: 'found', created };
+		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
 	return { kind: 'unfound', candidates, unread: list.whole ? undefined : CUT_OFF };

@@ -93,7 +93,7 @@ export class Spending {
 
 	/** Call it with what came of a creation, before its turn ends. */
 	sent(submitted: Submitted): void {
-		const created = submitted.kind === 'created' ? submitted.created : undefined;
+		const created = submitted.kind === 'created' ? submitted : undefined;
 		const balance = created && creditsLeftIn(created.answer);
 		this.kept.isCurrent = balance !== undefined;
 		this.saw(balance);
