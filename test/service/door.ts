@@ -87,18 +87,12 @@ async function misbehave(
 			await carryOut();
 			return await say(faultBody(fault.status, fault.body, fault.headers));
 		case 'stall':
-		case 'processThenStall': {
-			const answer =
-				fault.type === 'stall'
-					? json(504, { success: false, error: 'Gateway timeout' })
-					: await carryOut();
 			if (fault.ms === undefined) {
 				hold();
 				return reply.hijack();
 			}
 			await sleep(fault.ms);
-			return await say(answer);
-		}
+			return await say(json(504, { success: false, error: 'Gateway timeout' }));
 		case 'hold': {
 			const answer = await carryOut();
 			await fault.until;

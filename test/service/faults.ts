@@ -10,7 +10,7 @@ interface Counts {
 /** The rules by which requests are answered wrongly. The first rule that strikes decides. */
 export class FaultBook {
 	private rules: FaultRule[] = [];
-	private readonly counts = new Map<FaultRule, Map<string, Counts>>();
+	private readonly counts = new Map<FaultRule, Counts>();
 
 	constructor(private readonly random: Random) {}
 
@@ -19,7 +19,7 @@ export class FaultBook {
 			throw new Error('A fault needs an action with a type');
 		const added: FaultRule = { ...rule, id: rule.id ?? randomUUID(), hits: 0 };
 		this.rules.push(added);
-		this.counts.set(added, new Map());
+		this.counts.set(added, { matched: 0, struck: 0 });
 		return added;
 	}
 
@@ -43,8 +43,8 @@ export class FaultBook {
 	/** The fault that this request meets, if any. Counts and dice move on. */
 	strike(request: RecordedRequest): FaultAction | null {
 		for (const rule of this.rules) {
-			if (!matches(rule, request)) continue;
-			const counts = this.countsOf(rule, rule.perTask ? (request.taskId ?? '') : '');
+			const counts = this.counts.get(rule);
+			if (counts === undefined || !matches(rule, request)) continue;
 			counts.matched += 1;
 			if (counts.matched <= (rule.skip ?? 0)) continue;
 			if (rule.times !== undefined && counts.struck >= rule.times) continue;
@@ -54,14 +54,6 @@ export class FaultBook {
 			return rule.action;
 		}
 		return null;
-	}
-
-	private countsOf(rule: FaultRule, scope: string): Counts {
-		const scopes = this.counts.get(rule) ?? new Map<string, Counts>();
-		this.counts.set(rule, scopes);
-		const counts = scopes.get(scope) ?? { matched: 0, struck: 0 };
-		scopes.set(scope, counts);
-		return counts;
 	}
 }
 

@@ -4,7 +4,6 @@ import type { Context } from './context';
 import { door, type Call } from './door';
 import { bulkBytes } from './media/bulk';
 import { outputFiles, type OutputFile } from './outputs';
-import { byteRange } from './range';
 import type { TaskRecord } from './types';
 
 const page = (status: number, words: string): Answer => ({
@@ -23,7 +22,7 @@ export function fileRoutes(app: FastifyInstance, context: Context): void {
 				content: '',
 			};
 		}
-		return file(context, request.headers, params);
+		return file(context, params);
 	};
 	app.get('/files/:task_id/:name', door(context, 'files', 'file', serve));
 	app.setNotFoundHandler(door(context, 'files', 'unknown', () => page(404, 'Not Found')));
@@ -33,7 +32,7 @@ export function fileRoutes(app: FastifyInstance, context: Context): void {
 export function otherRoutes(app: FastifyInstance, context: Context): void {
 	app.get(
 		'/files/:task_id/:name',
-		door(context, 'other', 'file', ({ request, params }) => file(context, request.headers, params)),
+		door(context, 'other', 'file', ({ params }) => file(context, params)),
 	);
 	app.post(
 		'/*',
@@ -42,9 +41,7 @@ export function otherRoutes(app: FastifyInstance, context: Context): void {
 	app.setNotFoundHandler(door(context, 'other', 'unknown', () => page(404, 'Not Found')));
 }
 
-type Headers = Record<string, string | string[] | undefined>;
-
-function file(context: Context, headers: Headers, params: Record<string, string>): Answer {
+function file(context: Context, params: Record<string, string>): Answer {
 	const { settings, store } = context;
 	const task = store.get(params.task_id ?? '');
 	const output =
@@ -53,44 +50,22 @@ function file(context: Context, headers: Headers, params: Record<string, string>
 	const { steering } = task;
 	if (output.role === 'main' && steering.file_status !== undefined)
 		return page(steering.file_status, 'Error');
-	return part(context, task, output, headers);
+	return whole(task, output);
 }
 
-/** 200 with the whole file, or 206 with the range that was asked for. Nothing is held: bytes are made as they go out. */
-function part(
-	{ settings }: Context,
-	task: TaskRecord,
-	output: OutputFile,
-	headers: Headers,
-): Answer {
-	const { steering } = task;
+/** The whole file. Nothing is held: bytes are made as they go out. */
+function whole({ steering, id }: TaskRecord, output: OutputFile): Answer {
 	const isMain = output.role === 'main';
 	const head =
 		isMain && steering.file_body !== undefined ? Buffer.from(steering.file_body) : output.content();
 	const length = (isMain ? steering.bytes : undefined) ?? head.length;
-	const etag = `"${task.id}/${output.name}"`;
-	const own = {
-		'content-type':
-			(isMain ? steering.file_type : undefined) ?? settings.fileType ?? output.contentType,
-		etag,
-		'accept-ranges': 'bytes',
-	};
-	const ifRange = headers['if-range'];
-	const wanted = ifRange === undefined || ifRange === etag ? headers.range : undefined;
-	const range = byteRange(wanted, length);
-	if (range === 'unsatisfiable') {
-		return { status: 416, headers: { ...own, 'content-range': `bytes */${length}` }, content: '' };
-	}
-	const { from, to } = range ?? { from: 0, to: length };
+	const type = (isMain ? steering.file_type : undefined) ?? output.contentType;
 	return {
-		status: range ? 206 : 200,
-		headers: range ? { ...own, 'content-range': `bytes ${from}-${to - 1}/${length}` } : own,
+		status: 200,
+		headers: { 'content-type': type, etag: `"${id}/${output.name}"` },
 		content:
 			length > head.length
-				? {
-						length: to - from,
-						chunks: bulkBytes(head, { from, to }, output.block?.()),
-					}
-				: head.subarray(from, to),
+				? { length, chunks: bulkBytes(head, length, output.block?.()) }
+				: head.subarray(0, length),
 	};
 }

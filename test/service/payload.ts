@@ -11,18 +11,13 @@ export function taskPayload(
 ): JsonObject {
 	const base = {
 		id: task.id,
-		status: statusName(task, settings),
+		status: task.status,
 		progress: progress(task, task.steering.progress ?? settings.progress),
 		type: settings.taskTypes[task.kind],
 		created_at: new Date(task.createdAt + settings.clockOffsetMs).toISOString(),
 		credit_cost: task.cost,
 	};
-	if (task.status === 'doing') {
-		const metadata = runningMetadata(task, fileUrl);
-		return settings.doingErrorMessage === null
-			? { ...base, metadata }
-			: { ...base, metadata, error_message: settings.doingErrorMessage };
-	}
+	if (task.status === 'doing') return { ...base, metadata: runningMetadata(task, fileUrl) };
 	if (task.status === 'error') return failed(base, task);
 	const payload = withUrls
 		? finished(base, task, settings, fileUrl)
@@ -100,24 +95,15 @@ function soundMetadata(
 	return metadata;
 }
 
-function statusName(task: TaskRecord, settings: Settings): string {
-	if (task.status !== 'doing') return task.status;
-	const names = settings.statusNames;
-	return (
-		names[Math.min(names.length - 1, Math.floor(elapsedShare(task) * names.length))] ?? 'doing'
-	);
-}
-
 /** 0 at creation, below 1 until the end. */
 function elapsedShare(task: TaskRecord): number {
 	const total = task.dueAt - task.createdAt;
 	return total > 0 ? Math.min(0.999, (now() - task.createdAt) / total) : 0.999;
 }
 
-/** docs/service.md, "Status": `progress` can be null, or go back. 100 comes with `done` ("Resources"). */
+/** docs/service.md, "Status": `progress` can be null. 100 comes with `done` ("Resources"). */
 function progress(task: TaskRecord, style: ProgressStyle): number | null {
 	if (style === 'none') return null;
 	if (task.status === 'done') return 100;
-	const honest = Math.floor(elapsedShare(task) * 100);
-	return style === 'backwards' && task.status === 'doing' ? 99 - honest : honest;
+	return Math.floor(elapsedShare(task) * 100);
 }

@@ -1,18 +1,10 @@
-import {
-	TASK_KINDS,
-	type JsonObject,
-	type ProfileName,
-	type Settings,
-	type SettingsPatch,
-} from './types';
+import { type JsonObject, type ProfileName, type Settings, type SettingsPatch } from './types';
 
 /** A service that behaves: tasks of 2 s, honest progress, one callback, no limits. */
 export function defaultSettings(): Settings {
 	return {
 		taskMs: 2000,
 		progress: 'honest',
-		statusNames: ['doing'],
-		doingErrorMessage: null,
 		credits: 1_000_000,
 		costs: {
 			sound_effect: 10,
@@ -49,10 +41,8 @@ export function defaultSettings(): Settings {
 			dubbing: 'dubbing',
 		},
 		activeTaskLimit: null,
-		pollRoutes: { v1: [...TASK_KINDS], v1e: [...TASK_KINDS] },
 		noUrlLooks: 0,
 		audioFormat: 'wav',
-		fileType: null,
 		fileRedirect: 'none',
 		callbacks: {
 			copies: 1,
@@ -84,7 +74,7 @@ export const profiles: Record<ProfileName, SettingsPatch> = {
 	},
 };
 
-const NESTED = new Set<string>(['callbacks', 'costs', 'lists', 'pollRoutes', 'taskTypes']);
+const NESTED = new Set<string>(['callbacks', 'costs', 'lists', 'taskTypes']);
 
 /** Puts a patch into live settings, in place. Names that are not settings are an error: a misspelt one would test nothing. */
 export function applySettings(settings: Settings, patch: SettingsPatch): void {

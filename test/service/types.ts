@@ -54,10 +54,6 @@ export interface ListSettings {
 export interface Settings {
 	taskMs: number | { min: number; max: number };
 	progress: ProgressStyle;
-	/** Names of a running task's status, spread evenly over its time (docs/service.md, "States": their names are left open). */
-	statusNames: string[];
-	/** Put into `error_message` of running tasks: it is not fatal (docs/service.md, "Status"). */
-	doingErrorMessage: string | null;
 
 	/** The balance itself: creations lower it, refunds raise it. */
 	credits: number;
@@ -82,14 +78,11 @@ export interface Settings {
 	taskTypes: Record<TaskKind, string>;
 
 	activeTaskLimit: number | null;
-	pollRoutes: { v1: TaskKind[]; v1e: TaskKind[] };
 
 	/** For how many GETs of the task it is done, but without any URL (docs/service.md, "Status"). */
 	noUrlLooks: number;
 	/** `mp3_vbr`: MP3 whose bit rate varies. */
 	audioFormat: AudioFormat;
-	/** Content-Type of every file, if it is not to be the right one. */
-	fileType: string | null;
 	fileRedirect: 'none' | 'otherHost';
 
 	callbacks: CallbackSettings;
@@ -97,17 +90,16 @@ export interface Settings {
 
 export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
 export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
-export type ProgressStyle = 'honest' | 'none' | 'backwards';
+export type ProgressStyle = 'honest' | 'none';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
 export type SettingsPatch = Partial<
-	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'pollRoutes' | 'taskTypes'>
+	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'taskTypes'>
 > & {
 	lists?: Partial<ListSettings>;
 	callbacks?: Partial<CallbackSettings>;
 	costs?: Partial<Record<TaskKind, number>>;
 	taskTypes?: Partial<Record<TaskKind, string>>;
-	pollRoutes?: Partial<Settings['pollRoutes']>;
 };
 
 /** `stand_in` in a creation's body steers that one task. */
@@ -206,7 +198,6 @@ export type FaultAction =
 	| { type: 'processThenReset'; ms?: number }
 	| { type: 'processThenStatus'; status: number; body?: unknown; headers?: Record<string, string> }
 	| { type: 'stall'; ms?: number }
-	| { type: 'processThenStall'; ms?: number }
 	| { type: 'hold'; until: Promise<unknown> }
 	| { type: 'drip'; everyMs?: number; ms?: number }
 	| { type: 'emptyBody' }
@@ -229,7 +220,6 @@ export interface FaultRule {
 	probability?: number;
 	times?: number;
 	skip?: number;
-	perTask?: boolean;
 	action: FaultAction;
 }
 

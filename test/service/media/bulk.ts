@@ -29,23 +29,11 @@ export function wavHeader(bytes: number): Buffer {
 	return header;
 }
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of a file that is `head` and then a block again and again; at most a block at once. */
-export function* bulkBytes(
-	head: Buffer,
-	{ from, to }: { from: number; to: number },
-	block = toneBlock,
-): Generator<Buffer> {
-	let at = from;
-	if (at < head.length) {
-		yield head.subarray(at, Math.min(head.length, to));
-		at = Math.min(head.length, to);
-	}
-	while (at < to) {
-		const inBlock = (at - head.length) % block.length;
-		const length = Math.min(block.length - inBlock, to - at);
-		yield block.subarray(inBlock, inBlock + length);
-		at += length;
-	}
+/** A file of this length that is `head` and then a block again and again; at most a block at once. */
+export function* bulkBytes(head: Buffer, length: number, block = toneBlock): Generator<Buffer> {
+	yield head;
+	for (let at = head.length; at < length; at += block.length)
+		yield block.subarray(0, Math.min(block.length, length - at));
 }
 
 /** The same as a stream. */
