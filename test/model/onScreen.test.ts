@@ -137,20 +137,6 @@ test('a text of more than 5,000 characters that is not split is hinted at', asyn
 
 describe('File Name', () => {
 	const named = (fields: object, fileName: string) => ({ ...fields, options: { fileName } });
-	const namesOf = ({ json }: Awaited<ReturnType<typeof runNode>>) =>
-		json.map(({ outputs }) =>
-			(outputs as Array<{ fileName: string }>).map(({ fileName }) => fileName),
-		);
-
-	test('each item names its own files', async () => {
-		const parameters = [named(sound, 'rain'), named(sound, 'a/b: c'), sound];
-		expect(namesOf(await runNode({ parameters }))).toEqual([
-			['rain.wav', 'rain.srt'],
-			['a_b_ c.wav', 'a_b_ c.srt'],
-			[`speech-${idOf(2)}.wav`, `speech-${idOf(2)}.srt`],
-		]);
-	});
-
 	test('equal names within a run are hinted at, whatever their case', async () => {
 		const hintsOf = async (...names: string[]) => {
 			const parameters = names.map((name) => named(sound, name));
@@ -172,15 +158,6 @@ describe('File Name', () => {
 			'The service sent audio/wav instead of the Output Format "mp3_44100_128"',
 		]);
 		expect(await hintsOf('wav', '', 'best')).toEqual([]);
-	});
-
-	test('the parts of a long text differ, and the joined file has the name as it is', async () => {
-		const text = long('parts');
-		const options = { maxCharacters: 60, fileName: 'lamp' };
-		const parts = namesOf(await runNode({ parameters: { ...text, options } }));
-		expect(parts.map(([first]) => first)).toEqual(['lamp-1.wav', 'lamp-2.wav']);
-		const joined = namesOf(await runNode({ parameters: { ...long('join'), options } }));
-		expect(joined[0]?.[0]).toBe('lamp.wav');
 	});
 });
 

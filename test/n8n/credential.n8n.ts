@@ -81,19 +81,8 @@ describe('credential', () => {
 
 		after(() => proxy.close());
 
-		const response = (settings: object) => ({ options: { response: { response: settings } } });
 		const usual: Array<[string, object]> = [
 			['Timeout', { options: { timeout: 10_000 } }],
-			['Batching', { options: { batching: { batch: { batchSize: 1, batchInterval: 10 } } } }],
-			['Response Format File', response({ responseFormat: 'file' })],
-			[
-				'a query whose lists are written as lists',
-				{
-					sendQuery: true,
-					queryParameters: { parameters: [{ name: 'a', value: '={{ [1, 2] }}' }] },
-					options: { queryParameterArrays: 'brackets' },
-				},
-			],
 			[
 				'Pagination',
 				{
@@ -127,13 +116,7 @@ describe('credential', () => {
 		const proxyUrl = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 		const refused: Array<[string, () => object, RegExp]> = [
 			['Proxy', () => ({ options: { proxy: proxyUrl() } }), /the option "proxy"/],
-			[
-				'Ignore SSL Issues',
-				() => ({ options: { allowUnauthorizedCerts: true } }),
-				/it ignores SSL issues/,
-			],
 			['a Host header', () => header('Host', 'evil.example'), /the header "host"/],
-			['an X-Forwarded-Host header', () => header('X-Forwarded-Host', 'e'), /x-forwarded-host/],
 		];
 		for (const [name, parameters, words] of refused) {
 			it(`is refused, in words, with ${name}`, async () => {
