@@ -23,7 +23,7 @@ runMain(async () => {
 		.allowExcessArguments()
 		.parse();
 	const { folder, sample } = command.opts<{ folder: string[]; sample?: string }>();
-	const env = sample === undefined ? {} : { MUTATION_SAMPLE: sample };
+	const env: Record<string, string> = sample === undefined ? {} : { MUTATION_SAMPLE: sample };
 	const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
 	for (const name of folder) {
 		console.log(`\n${name}`);

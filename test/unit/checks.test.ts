@@ -1,9 +1,9 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
 import { checkSuspension, warnOfWorkflowTimeout } from '../../nodes/MediaGeneration/suspend/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
+import { fakeN8n } from '../support/n8n';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
 const PRIVATE = 'http://localhost:5678/webhook-waiting/7?signature=token';
@@ -19,7 +19,6 @@ interface Setting {
 	answered?: { statusCode: number; body: unknown };
 	/** The workflow's own Timeout, in seconds; null in an n8n that can not say. */
 	executionTimeout?: number | null;
-	noted?: unknown;
 	executionId?: string | null;
 }
 
@@ -30,35 +29,23 @@ function contextOf({
 	reads = true,
 	answered,
 	executionTimeout,
-	noted,
 	executionId = '7',
 }: Setting = {}) {
-	const store: Record<string, unknown> = noted === undefined ? {} : { [CONTEXT_FIELD]: noted };
-	const called: IHttpRequestOptions[] = [];
-	const hints: string[] = [];
-	const warnings: string[] = [];
-	const context = {
-		addExecutionHints: ({ message }: { message: string }) => hints.push(message),
-		logger: { warn: (line: string) => warnings.push(line) },
-		...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
-		...(isToolExecution === undefined ? {} : { isToolExecution }),
-		getNode: () => ({ id: 'node-1', name: 'Media', type }),
-		getContext: () => store,
-		getExecutionId: () => executionId ?? undefined,
-		evaluateExpression(expression: string) {
-			if (expression === '{{ $execution.resumeUrl }}') return resumeUrl;
-			if (reads instanceof Error) throw reads;
-			return reads && expression.includes('"Media"') ? store[CONTEXT_FIELD] : undefined;
-		},
-		helpers: {
-			async httpRequest(options: IHttpRequestOptions) {
-				called.push(options);
-				if (answered === undefined) throw new Error('connect ECONNREFUSED');
-				return await Promise.resolve({ headers: {}, ...answered });
+	const fake = fakeN8n({
+		...(answered !== undefined && { http: () => answered }),
+		own: {
+			...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
+			...(isToolExecution && { isToolExecution }),
+			getNode: () => ({ id: 'node-1', name: 'Media', type }),
+			getExecutionId: () => executionId ?? undefined,
+			evaluateExpression(expression: string) {
+				if (expression === '{{ $execution.resumeUrl }}') return resumeUrl;
+				if (reads instanceof Error) throw reads;
+				return reads && expression.includes('"Media"') ? fake.kept[CONTEXT_FIELD] : undefined;
 			},
 		},
-	} as unknown as IExecuteFunctions;
-	return { context, store, called, hints, warnings };
+	});
+	return { ...fake, called: fake.asked };
 }
 
 async function refusal(setting: Setting, baseUrl = SERVICE) {
@@ -178,7 +165,7 @@ describe('where this n8n does not answer at its own address', () => {
 			expect((await checkSuspension(context, SERVICE)).callable).toBe(true);
 			expect(hints).toHaveLength(1);
 			const words = `own address https://n8n.example/webhook-waiting/7/media-generation (${seen}). Set N8N_WEBHOOK_URL`;
-			expect(hints[0]).toContain(words);
+			expect(hints[0]?.message).toContain(words);
 			expect(warnings[0]).toContain(words);
 			expect(warnings[0]).not.toContain('token');
 		},
@@ -202,7 +189,7 @@ describe("the workflow's own Timeout", () => {
 				/own Timeout \(90 s\) ends before the Timeout of this node \(2 minutes\)/,
 			),
 		];
-		expect(hints).toEqual(isEarlier ? words : []);
+		expect(hints.map(({ message }) => message)).toEqual(isEarlier ? words : []);
 		expect(warnings).toEqual(isEarlier ? words : []);
 	});
 });

@@ -1,13 +1,8 @@
 /** What the trigger's execution makes of a received task (docs/trigger.md, "What it believes" and "Answer first, files after"). */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type {
-	IBinaryData,
-	IDataObject,
-	IExecuteFunctions,
-	IHttpRequestOptions,
-} from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { deliverReceived } from '../../nodes/MediaGeneration/trigger/deliverReceived';
+import { fakeN8n } from '../support/n8n';
 
 const FILE = 'https://files.example/a.png';
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
@@ -22,34 +17,21 @@ interface Setting {
 }
 
 async function delivered({ items, parameters = {}, baseUrl, status = 200 }: Setting) {
-	const asked: string[] = [];
-	const context = {
-		getInputData: () => items.map((json) => ({ json })),
-		getNodeParameter: (name: string, _index: number, fallback: unknown) =>
-			parameters[name] ?? fallback,
-		getExecutionCancelSignal: () => undefined,
-		getCredentials: async () => {
-			if (baseUrl === undefined) throw new Error('the credential is gone');
-			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, callbackSecret: '' });
+	const { context, asked } = fakeN8n({
+		credential: baseUrl === undefined ? new Error('the credential is gone') : { baseUrl },
+		http: () => ({
+			statusCode: status,
+			headers: { 'content-type': 'image/png', 'content-length': String(PNG.length) },
+			body: Readable.from([PNG], { objectMode: false }),
+		}),
+		own: {
+			getInputData: () => items.map((json) => ({ json })),
+			getNodeParameter: (name: string, _index: number, fallback: unknown) =>
+				parameters[name] ?? fallback,
 		},
-		helpers: {
-			async httpRequest({ url }: IHttpRequestOptions) {
-				asked.push(url);
-				const body = Readable.from([PNG], { objectMode: false });
-				return await Promise.resolve({
-					statusCode: status,
-					headers: { 'content-type': 'image/png', 'content-length': String(PNG.length) },
-					body,
-				});
-			},
-			async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
-				const bytes = await buffer(stream);
-				return { data: bytes.toString('base64'), fileName, mimeType } as IBinaryData;
-			},
-		},
-	} as unknown as IExecuteFunctions;
+	});
 	const made = await deliverReceived(context);
-	return { items: made, item: made[0], asked };
+	return { items: made, item: made[0], asked: asked.map(({ url }) => url) };
 }
 const SERVICE = 'https://api.example';
 

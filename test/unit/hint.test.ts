@@ -1,10 +1,5 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
-import type {
-	IExecuteFunctions,
-	IHttpRequestOptions,
-	IWebhookFunctions,
-	NodeExecutionHint,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import {
 	noteExecution,
@@ -13,6 +8,7 @@ import {
 	type RunOutcome,
 } from '../../nodes/MediaGeneration/files/hint';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
+import { fakeN8n } from '../support/n8n';
 
 /** An execution with n8n's own limits: longer values are cut off, and more than ten keys are not kept. */
 function execution() {
@@ -78,9 +74,7 @@ test('an n8n that refuses such values runs as ever', () => {
 });
 
 test('a hint, which the editor renders as HTML, is one line of text', () => {
-	const hints: NodeExecutionHint[] = [];
-	const addExecutionHints = (hint: NodeExecutionHint) => hints.push(hint);
-	const context = { addExecutionHints } as unknown as IExecuteFunctions;
+	const { context, hints } = fakeN8n();
 	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
 	const message = 'task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2';
 	expect(hints).toEqual([{ type: 'info', location: 'outputPane', message }]);
@@ -119,25 +113,17 @@ describe('a trigger of this n8n that is not published', () => {
 		url: string | Array<string | undefined>,
 		{ mode = 'manual', answer = {}, callbackSecret = '' }: Setting = {},
 	) {
-		const hints: NodeExecutionHint[] = [];
-		const sent: IHttpRequestOptions[] = [];
-		const log: string[] = [];
-		const context = {
-			getMode: () => mode,
-			addExecutionHints: (...all: NodeExecutionHint[]) => hints.push(...all),
-			logger: { warn: (line: string) => log.push(line) },
-			helpers: {
-				async httpRequest(options: IHttpRequestOptions) {
-					sent.push(options);
-					if (answer instanceof Error) throw answer;
-					return await Promise.resolve({ statusCode: 204, headers: answer, body: '' });
-				},
+		const { context, hints, warnings, asked } = fakeN8n({
+			http() {
+				if (answer instanceof Error) throw answer;
+				return { statusCode: 204, headers: answer, body: '' };
 			},
-		} as unknown as IExecuteFunctions;
+			own: { getMode: () => mode },
+		});
 		const here = 'https://n8n.example';
 		await warnOfCallbackUrls(context, [undefined, url].flat(), { here, callbackSecret });
 		expect(hints.filter(({ type }) => type !== 'warning')).toEqual([]);
-		return { sent, log, messages: hints.map(({ message }) => message) };
+		return { sent: asked, log: warnings, messages: hints.map(({ message }) => message) };
 	}
 	const TEST = 'https://n8n.example/webhook-test/1/callback';
 	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });

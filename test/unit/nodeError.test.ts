@@ -1,17 +1,11 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
-import {
-	NodeOperationError,
-	type IExecuteFunctions,
-	type INode,
-	type NodeApiError,
-} from 'n8n-workflow';
+import { NodeOperationError, type INode, type NodeApiError } from 'n8n-workflow';
 import {
 	failureIn,
 	failureItem,
 	nodeError,
 	plainFailureItem,
 } from '../../nodes/MediaGeneration/files/failure';
-import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;
@@ -100,12 +94,4 @@ describe('as an item that a sleeping execution keeps', () => {
 		const given = { ...item, json: { ...json } };
 		expect(plainFailureItem(node(onError), given)).toEqual(given);
 	});
-});
-
-test('a hint is shown above the output, where n8n has hints', () => {
-	const hints: unknown[] = [];
-	const context = { addExecutionHints: (hint: unknown) => hints.push(hint) };
-	showHint(context as unknown as IExecuteFunctions, 'warning', 'Look out');
-	expect(hints).toEqual([{ type: 'warning', location: 'outputPane', message: 'Look out' }]);
-	expect(() => showHint({} as IExecuteFunctions, 'info', 'Look out')).not.toThrow();
 });

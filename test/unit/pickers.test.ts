@@ -1,10 +1,11 @@
 /** "From List": what the editor gets to show page by page, and what it says where there is no list. */
-import type { IHttpRequestOptions, ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import type { ListName } from '../../nodes/MediaGeneration/actions/operation';
 import { onMachine } from '../model/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import type { Answer } from '../model/node';
+import { fakeN8n } from '../support/n8n';
 
 interface Given {
 	filter?: string;
@@ -22,27 +23,13 @@ async function ask(name: ListName, given: Given = {}) {
 	const { filter, token, credential = {}, answer } = given;
 	accounts += 1;
 	const baseUrl = `https://lists-${accounts}.example`;
-	const asked: string[] = [];
-	const context = {
-		getNode: () => ({ id: 'n', name: 'Media', type: 'x', parameters: {} }),
-		async getCredentials() {
-			if (credential instanceof Error) throw credential;
-			return await Promise.resolve({ apiKey: 'sk_0123456789', baseUrl, ...credential });
+	const { context, sent } = fakeN8n<ILoadOptionsFunctions>({
+		credential: credential instanceof Error ? credential : { baseUrl, ...credential },
+		service({ url }, count) {
+			const found = answer?.(url.slice(baseUrl.length), count - 1) ?? { status: 404, body: {} };
+			return { ...found, statusCode: found.status ?? 200 };
 		},
-		helpers: {
-			async httpRequestWithAuthentication(_type: string, { url }: IHttpRequestOptions) {
-				const path = url.slice(baseUrl.length);
-				asked.push(path);
-				const {
-					status = 200,
-					body,
-					headers = {},
-				} = answer?.(path, asked.length - 1) ?? { status: 404, body: {} };
-				const text = typeof body === 'string' ? body : JSON.stringify(body);
-				return await Promise.resolve({ statusCode: status, headers, body: text });
-			},
-		},
-	} as unknown as ILoadOptionsFunctions;
+	});
 	const search = node.methods.listSearch[name];
 	let error: NodeApiError | undefined;
 	const found = await onMachine(async () => await search.call(context, filter, token)).catch(
@@ -50,6 +37,7 @@ async function ask(name: ListName, given: Given = {}) {
 			error = thrown as NodeApiError;
 		},
 	);
+	const asked = sent.map(({ url }) => url.slice(baseUrl.length));
 	return { found: found ?? undefined, error, asked };
 }
 

@@ -1,14 +1,10 @@
 /** The trigger's webhook: what is answered to whatever comes in, and when the workflow runs. docs/trigger.md, "What it answers". */
-import type {
-	IDataObject,
-	IHttpRequestOptions,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import type { TriggerSettings } from '../../nodes/MediaGeneration/actions/trigger';
 import { onMachine } from '../model/machine';
+import { fakeN8n, ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 
 const PATH = '/webhook/1a2b/callback';
@@ -61,20 +57,13 @@ function trigger({
 	count += 1;
 	const key = `sk_${count}-0123456789`;
 	const staticData: IDataObject = {};
-	const requests: IHttpRequestOptions[] = [];
-	const warnings: string[] = [];
-	const helpers = {
-		async httpRequestWithAuthentication(_type: string, options: IHttpRequestOptions) {
-			requests.push(options);
-			const path = new URL(options.url).pathname;
-			const { statusCode, body, headers = {} } = await service(path, requests.length);
+	const { context, sent, warnings } = fakeN8n<IWebhookFunctions>({
+		async service({ url }, nth) {
+			const { statusCode, body, headers = {} } = await service(new URL(url).pathname, nth);
 			const text = body === undefined ? '' : JSON.stringify(body).replaceAll('KEY', key);
 			return { statusCode, headers, body: text };
 		},
-	};
-	const post = async (body: unknown, url = PATH, response = new WebhookResponse()) => {
-		const { searchParams } = new URL(url, HOOK);
-		const context = {
+		own: {
 			async getCredentials() {
 				credential.reads += 1;
 				if (broken !== undefined) throw broken as Error;
@@ -82,21 +71,18 @@ function trigger({
 				const baseUrl = 'https://api.example';
 				return await Promise.resolve({ apiKey: key, baseUrl, callbackSecret });
 			},
-			getRequestObject: () => ({ originalUrl: url, headers: {}, body, rawBody: undefined }),
-			getResponseObject: () => response,
-			getBodyData: () => body,
-			getQueryData: () => Object.fromEntries(searchParams),
 			getMode: () => mode,
 			getWorkflow: () => ({ id: `workflow-${key}` }),
 			getNode: () => ({ id: `node-${key}`, name: 'Trigger' }),
 			getWorkflowStaticData: (type: string) => (type === 'global' ? staticData : {}),
-			logger: { warn: (text: string) => warnings.push(text) },
-			helpers,
-		} as unknown as IWebhookFunctions;
-		const result = await receive(context, { ...SETTINGS, ...settings });
+		},
+	});
+	const post = async (body: unknown, url = PATH, response = new WebhookResponse()) => {
+		const called = { ...context, ...ofCall({ body, response, url }) };
+		const result = await receive(called, { ...SETTINGS, ...settings });
 		return { response, result, ...outcomeOf(response, result) };
 	};
-	return { post, requests, warnings, staticData, key, credential };
+	return { post, requests: sent, warnings, staticData, key, credential };
 }
 
 /** What the sender sees, and the item that the workflow runs with. n8n answers where the node did not. */

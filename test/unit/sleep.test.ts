@@ -1,10 +1,10 @@
 /** The loop of a sleeping execution: when it polls, and when and how often it calls n8n. On a virtual clock, with a service and an n8n in a few lines. */
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import type { NotedTask } from '../../nodes/MediaGeneration/suspend/notes';
 import { watchOver } from '../../nodes/MediaGeneration/suspend/watch';
 import { answer, scriptedClient } from '../support/replies';
+import { fakeN8n } from '../support/n8n';
 import { VirtualClock } from '../support/virtualClock';
 
 const S = 1_000;
@@ -34,7 +34,6 @@ class World {
 	readonly clock = new VirtualClock((count += 1) * 1_000 * HOUR);
 	readonly start = this.clock.now();
 	readonly calls: Array<{ atMs: number; url: string; body: unknown }> = [];
-	readonly warnings: string[] = [];
 	/** What n8n answers: the next one, and the last one from then on. */
 	answers: Answer[] = [FINISHED];
 	/** What happens while n8n handles a call. */
@@ -51,17 +50,14 @@ class World {
 		this.clock.now,
 	);
 
-	readonly context = {
-		logger: { warn: (line: string) => this.warnings.push(line) },
-		helpers: {
-			httpRequest: async ({ url, body }: IHttpRequestOptions) => {
-				this.calls.push({ atMs: this.elapsed, url, body });
-				await this.onCall();
-				const next = this.answers[Math.min(this.calls.length, this.answers.length) - 1];
-				return await Promise.resolve({ headers: {}, ...next });
-			},
+	private readonly n8n = fakeN8n({
+		http: async ({ url, body }) => {
+			this.calls.push({ atMs: this.elapsed, url, body });
+			await this.onCall();
+			return this.answers[Math.min(this.calls.length, this.answers.length) - 1] ?? FINISHED;
 		},
-	} as unknown as IExecuteFunctions;
+	});
+	readonly warnings = this.n8n.warnings;
 
 	get elapsed(): number {
 		return this.clock.now() - this.start;
@@ -86,7 +82,8 @@ class World {
 		when = 'later',
 		...fields
 	}: { called?: boolean; when?: 'later' | 'now'; id?: string; deadline?: number } = {}) {
-		const { id, client, context, start } = this;
+		const { id, client, start, n8n } = this;
+		const { context } = n8n;
 		const deadline = start + 24 * HOUR;
 		const tasks = Object.keys(this.tasks).map((taskId): NotedTask => ({
 			...{ taskId, kind: 'x', createdAt: start - S, deadline, echoes: [], named: false, called },

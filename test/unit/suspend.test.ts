@@ -1,6 +1,6 @@
 /** Putting an execution to sleep: what n8n is given to keep, and what goes out if the deadline passes. README, "Waiting". */
 import { runInNewContext } from 'node:vm';
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import {
@@ -13,6 +13,7 @@ import { sleepingInput } from '../../nodes/MediaGeneration/n8n/sleep';
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import { ASSEMBLY, FILES } from './itemSettings';
+import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=token';
@@ -44,22 +45,19 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {}) {
-	const store: Record<string, unknown> = {};
 	const data: { data?: { main: INodeExecutionData[][] } } = {};
 	const waits: Date[] = [];
 	const metadatas: object[] = [];
 	let input: INodeExecutionData[] = [];
-	const context = {
-		getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
-		getContext: () => store,
-		getExecutionId: () => '7',
-		getExecuteData: () => data,
-		getInputData: () => input,
-		putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
-		logger: { debug() {}, info() {}, warn() {}, error() {} },
-		setMetadata: (metadata: object) => metadatas.push(metadata),
-		helpers: {},
-	} as unknown as IExecuteFunctions;
+	const { context, kept: store } = fakeN8n({
+		own: {
+			getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
+			getExecuteData: () => data,
+			getInputData: () => input,
+			putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
+			setMetadata: (metadata: object) => metadatas.push(metadata),
+		},
+	});
 	const client = scriptedClient(() => noAnswer());
 	const waking = { resumeUrl: RESUME_URL, callable };
 	const items = await suspend(context, client, { sleepers, waking });

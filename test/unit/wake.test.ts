@@ -1,6 +1,5 @@
 /** The webhook that wakes a sleeping execution: when it does, what goes out, and what its caller is told. README, "Waiting". */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type {
 	IDataObject,
 	IHttpRequestOptions,
@@ -17,6 +16,7 @@ import {
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { onMachine } from '../model/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
+import { fakeN8n, ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
@@ -82,32 +82,21 @@ function sleeping({
 	const looks: string[] = [];
 	const files: string[] = [];
 	const calls: IHttpRequestOptions[] = [];
-	const warnings: string[] = [];
-	const node = {
-		id: 'node-1',
-		name: 'Media',
-		type: 'x',
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: {},
-	};
-	const helpers = {
-		async httpRequestWithAuthentication(_type: string, { url }: IHttpRequestOptions) {
+	const { context, warnings } = fakeN8n<IWebhookFunctions>({
+		credential: { apiKey: key, baseUrl },
+		service({ url }) {
 			const taskId = url.slice(url.lastIndexOf('/') + 1);
 			looks.push(taskId);
 			const said = says(taskId, looks.filter((id) => id === taskId).length);
-			if (typeof said === 'number')
-				return await Promise.resolve({ statusCode: said, headers: {}, body: '' });
+			if (typeof said === 'number') return { statusCode: said };
 			const metadata = { output_url: `https://files.example/${taskId}.png` };
 			const fields = typeof said === 'string' ? { status: said } : said;
-			const body = JSON.stringify({ id: taskId, type: 'image', metadata, ...fields });
-			return { statusCode: 200, headers: {}, body };
+			return { body: { id: taskId, type: 'image', metadata, ...fields } };
 		},
-		async httpRequest(options: IHttpRequestOptions) {
+		async http(options) {
 			if (options.method === 'POST') {
 				calls.push(options);
-				const body = { message: 'The execution "7" has finished already.' };
-				return { statusCode: 409, headers: {}, body };
+				return { statusCode: 409, body: { message: 'The execution "7" has finished already.' } };
 			}
 			files.push(options.url);
 			await pause(fileMs);
@@ -115,39 +104,21 @@ function sleeping({
 			const body = Readable.from([PNG], { objectMode: false });
 			return { statusCode: options.url.includes('gone') ? 404 : 200, headers, body };
 		},
-		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
-			return { data: (await buffer(stream)).toString('base64'), fileName, mimeType };
-		},
-	};
-	const getCredentials = async () =>
-		await Promise.resolve({ apiKey: key, baseUrl, callbackSecret: '' });
-	const post = async (body: unknown, response = new WebhookResponse()) => {
-		const context = {
-			getNode() {
-				return node;
-			},
+		own: {
 			getWorkflow: () => ({ id: `workflow of ${key}` }),
-			getMode: () => 'trigger',
-			getRequestObject: () => ({
-				originalUrl: `/webhook-waiting/7/media-generation${query}`,
-				headers: {},
-				rawBody: undefined,
-			}),
-			getResponseObject: () => response,
-			getBodyData: () => body,
 			// One expression asks for all three, and for the items as a text.
 			evaluateExpression: () =>
 				evaluates([JSON.stringify(input), saved, 'https://n8n.example/webhook-waiting/7']),
-			getCredentials,
-			logger: { info: () => {}, warn: (line: string) => warnings.push(line) },
-			helpers,
-			...(broken && {
-				[broken]() {
-					throw new Error(`broken by ${key}`);
-				},
-			}),
-		} as unknown as IWebhookFunctions;
-		const { workflowData, noWebhookResponse, ...rest } = await wake(context);
+		},
+	});
+	const breaks = () => {
+		throw new Error(`broken by ${key}`);
+	};
+	const post = async (body: unknown, response = new WebhookResponse()) => {
+		const url = `/webhook-waiting/7/media-generation${query}`;
+		const called = { ...context, ...ofCall({ body, response, url }) };
+		if (broken !== undefined) called[broken] = breaks;
+		const { workflowData, noWebhookResponse, ...rest } = await wake(called);
 		expect(noWebhookResponse).toBe(response.headersSent ? true : undefined);
 		// Else n8n answers, when it has taken the items or failed to.
 		if (!response.headersSent) await storing;
