@@ -337,6 +337,9 @@ export class Service {
 		const hidden =
 			task === undefined || machine.elapsed < task.createdMs + task.script.hiddenFor * 1000;
 		if (kind !== 'ok') this.world.note(`a look at ${taskId}: ${kind}`);
+		// A 404 confirms the failure that any JSON can have told.
+		if (this.oddLooks.has(taskId) && (hidden || kind === 'HTTP 404'))
+			return this.json(503, { success: false, code: 'server_busy' });
 		switch (kind) {
 			case 'busy':
 				return this.json(503, { success: false, code: 'server_busy' }, retryAfter);

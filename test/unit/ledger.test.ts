@@ -113,6 +113,16 @@ test('a task counts before a creation of the same request that is unclear', () =
 	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject(UNCLEAR);
 });
 
+test('one that named its task counts before one that did not', () => {
+	const failure = { ...FAILURE, taskId: 't9' };
+	const store = storeAfter(RUN, (ledger) => {
+		lose(ledger);
+		ledger.sending(asked(SLOT), 6);
+		ledger.unclear(asked(SLOT), { failure, sentAt: 6 });
+	});
+	expect(earlier(store, LATER)).toMatchObject({ kind: 'unclear', failure });
+});
+
 test('what is sent again stands before what was unclear, which comes back where nothing was created', () => {
 	const store = unclear();
 	storeAfter(RUN, (ledger) => ledger.sending(asked(SLOT), 9), store);
