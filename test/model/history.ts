@@ -336,6 +336,6 @@ export function inWords(history: History): string {
 function plain(entry: unknown): string {
 	if (typeof entry !== 'object' || entry === null) return String(entry);
 	return Object.entries(entry)
-		.map(([name, value]) => `${name} ${Array.isArray(value) ? `[${value.join(' ')}]` : value}`)
+		.map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
 		.join(', ');
 }
