@@ -161,7 +161,7 @@ describe('sleeping', () => {
 	});
 });
 
-test('an item that fails in the last look fails by itself, or ends the run', async () => {
+test('an item that fails in the last poll fails by itself, or ends the run', async () => {
 	const given = {
 		parameters: [asleep, asleep],
 		tasks: [taskWith({ seconds: 0, end: 'error' as const }), taskWith({ seconds: 400 })],
@@ -177,16 +177,17 @@ test('an item that fails in the last look fails by itself, or ends the run', asy
 	expect(stopped.execution.saved).toBeUndefined();
 });
 
-test('a stop in the last look: nothing sleeps, and nothing goes out', async () => {
+test('a stop in the last poll: nothing sleeps, and nothing goes out', async () => {
 	const { execution, output, error, logs } = await runNode({
 		parameters: asleep,
 		tasks: asleepFor(400),
-		// The creation takes 60 ms, and the look 30 ms.
+		// The creation takes 60 ms, and the poll 30 ms.
 		events: [{ at: 0.075, kind: 'stop' }],
 	});
 	expect(execution.status).toBe('canceled');
 	expect(execution.waitTill).toBeUndefined();
-	expect([output, error]).toEqual([[], undefined]);
+	expect(output).toEqual([]);
+	expect(error?.message).toBe(`The execution was stopped while task ${ID} was running`);
 	expect(warnings(logs)).toEqual([
 		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${ID}.`,
 	]);
@@ -202,20 +203,19 @@ test('where n8n refuses to let it sleep, the item names its task', async () => {
 	expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unreachable', task_id: idOf(1) }]);
 });
 
-test('what was over in the last look stays known, even where the service forgets it', async () => {
-	let looks = 0;
+test('what has ended in the last poll sleeps with its files: the service can forget it', async () => {
+	let polls = 0;
 	const { json, execution } = await runNode({
 		parameters: [asleep, asleep],
 		tasks: asleepFor(0, 400),
 		answer({ url }) {
 			if (!url.endsWith(`/task/${idOf(0)}`)) return undefined;
-			looks += 1;
-			return looks === 1 ? undefined : { status: 404, body: { error: 'no such task' } };
+			polls += 1;
+			return polls === 1 ? undefined : { status: 404, body: { error: 'no such task' } };
 		},
 	});
 	expect(execution.woken).toBe(true);
-	// No file is fetched between the look and the sleep.
-	expect(execution.saved).not.toContain('"binaryProperty":');
+	expect(execution.saved).toContain('"binaryProperty":');
 	expect(json).toMatchObject([
 		{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
 		{ task_id: idOf(1), status: 'done' },

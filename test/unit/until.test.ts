@@ -10,7 +10,7 @@ import { VirtualClock } from '../support/virtualClock';
 const otherDone = () => answer(200, { id: 'other', status: 'done', metadata: { audio_url: 'x' } });
 
 /** What comes out, in short, and when each poll began, in ms. The last answer repeats. */
-async function asked(answers: Reply[], polls = 4, pausedMs = 0) {
+async function asked(answers: Reply[], pausedMs = 0) {
 	const clock = new VirtualClock();
 	const { now, sleep } = clock;
 	const start = now();
@@ -22,9 +22,7 @@ async function asked(answers: Reply[], polls = 4, pausedMs = 0) {
 	}, now);
 	client.account.pause('poll', start, pausedMs);
 	const at = { taskId: 't', kind: 'x', timeoutMs: S };
-	const found = await clock.run(
-		askUntilClear(client, at, { polls, longestPauseMs: 60 * S, now, sleep }),
-	);
+	const found = await clock.run(askUntilClear(client, at, { now, sleep }));
 	const end = found.kind === 'task' ? found.task.state : found.kind;
 	return { end, began, detail: found.kind === 'task' ? undefined : found.detail };
 }
@@ -57,8 +55,8 @@ test.each<[string, Reply, clear: boolean]>([
 });
 
 test('a pause that the account was asked for is waited out, unless it is too long', async () => {
-	expect((await asked([running()], 4, 7_000)).began).toEqual([7_000]);
-	expect(await asked([running()], 4, 61_000)).toEqual({
+	expect((await asked([running()], 7_000)).began).toEqual([7_000]);
+	expect(await asked([running()], 61_000)).toEqual({
 		end: 'busy',
 		detail: 'the service asked for a pause of 61 s',
 		began: [],

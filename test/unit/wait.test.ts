@@ -259,3 +259,36 @@ describe('the signal ends the waiting', () => {
 		expect(polls).toHaveLength(length);
 	});
 });
+
+describe('before the execution sleeps', () => {
+	const S30 = 30 * S;
+	test.each<[string, Script, kind: string, polledAtS: number[]]>([
+		['a task is polled once more', endsAt(60), 'released', [30]],
+		['and what has ended by then has ended', endsAt(29.9), 'done', [30]],
+		['but not while the service asks for a pause', inTurn(busy(60)), 'released', []],
+	])('%s', async (_name, script, kind, polledAtS) => {
+		const { clock, asleep, run } = setUp(script);
+		clock.at(clock.now() + S30, () => asleep.abort());
+		const { waited, atS, endS } = await run();
+		expect([waited.kind, endS]).toEqual([kind, 30]);
+		expect(atS.filter((s) => s > 29)).toEqual(polledAtS);
+	});
+
+	test('a poll that is under way then is the last one', async () => {
+		const { clock, asleep, run } = setUp(async () => {
+			await clock.sleep(2 * S);
+			return running();
+		});
+		clock.at(clock.now() + 2 * S, () => asleep.abort());
+		expect(await run()).toMatchObject({ waited: { kind: 'released' }, atS: [1], endS: 3 });
+	});
+
+	test('a poll that hangs takes 5 s', async () => {
+		const { clock, asleep, polls, run } = setUp(async () => {
+			await clock.sleep(polls.at(-1)?.timeoutMs ?? 0);
+			return silence();
+		});
+		asleep.abort();
+		expect(await run()).toMatchObject({ waited: { kind: 'released' }, endS: 5 });
+	});
+});

@@ -47,7 +47,9 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 		const { body } = reply;
 		return isObject(body) && body.id === 't' ? { ...reply, body: { ...body, id: taskId } } : reply;
 	}, now);
-	const waiting = { client, now, sleep, polls: new Limiter(atOnce), signal: over.signal };
+	const asleep = new AbortController();
+	const signals = { signal: over.signal, asleep: asleep.signal };
+	const waiting = { client, now, sleep, polls: new Limiter(atOnce), ...signals };
 	const wait = async (extra: Partial<Watch> & { timeoutMs?: number } = {}) => {
 		const { timeoutMs = 600 * S, ...fields } = extra;
 		const watch: Watch = {
@@ -66,6 +68,7 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 		polls,
 		client,
 		over,
+		asleep,
 		wait,
 		/** Waits for one task. @returns also when it was polled and when the wait was over, in s since its creation */
 		run: async (...of: Parameters<typeof wait>) => {

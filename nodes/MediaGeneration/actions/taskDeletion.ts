@@ -12,13 +12,12 @@ import { optionsField, text, toggle, type ReadSource } from './operation';
 import { refusedQuestion } from './refusal';
 
 const GET_TASK_TIMEOUT_MS = 20_000;
-const READING = { polls: 4, longestPauseMs: 60_000 };
 
 /** Throws a FailureError where it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
 	const at = { taskId, kind: 'task', timeoutMs: GET_TASK_TIMEOUT_MS, signal } as const;
-	const poll = await askUntilClear(client, at, { ...realClock, ...READING });
+	const poll = await askUntilClear(client, at, realClock);
 	switch (poll.kind) {
 		case 'task':
 			return poll.task;

@@ -28,10 +28,10 @@ async function followTask(run: Run, item: Item, part: Part): Promise<PartResult>
 	if (sleeps) run.bedtime.passed(part);
 	if (made.kind !== 'created' || !follows) return made;
 	const { taskId } = made;
-	const signal = sleeps ? run.overOrAsleep : run.over;
+	const asleep = sleeps ? run.asleep : undefined;
 	try {
 		const deadline = Math.max(made.createdAt, since) + item.settings.timeoutMs;
-		return await waitFor(run, part, { made, deadline, signal });
+		return await waitFor(run, part, { made, deadline, asleep });
 	} catch (error) {
 		return asFailed(broken(error, 'sent', taskId));
 	}
@@ -46,19 +46,20 @@ async function madeFor(run: Run, item: Item, part: Part): Promise<Created | Fail
 async function waitFor(
 	run: Run,
 	part: Part,
-	{ made, deadline, signal }: { made: Created; deadline: number; signal: AbortSignal },
+	{ made, deadline, asleep }: { made: Created; deadline: number; asleep: AbortSignal | undefined },
 ): Promise<PartResult> {
-	const { client, polls, spending, now, sleep } = run;
+	const { client, spending, over } = run;
 	const { taskId, createdAt, receiveUrl } = made;
 	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
-	const waited = await waitForTask(watch, { client, polls, signal, now, sleep });
+	const { polls, now, sleep } = run;
+	const waited = await waitForTask(watch, { client, polls, now, sleep, signal: over, asleep });
 	spending.seen(taskId, waited.task);
 	switch (waited.kind) {
 		case 'done':
 			client.account.taskEnded(taskId);
 			return { ...waited, watch, delivered: undefined };
 		case 'released':
-			if (run.over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
+			if (over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
 			return { kind: 'open', watch, task: waited.task, receiveUrl };
 		case 'failed':
 			if (waited.failure.outcome !== 'failed') return waited;

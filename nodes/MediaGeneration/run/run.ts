@@ -47,13 +47,13 @@ export class Run implements CreateDeps {
 	readonly stop: AbortSignal | undefined;
 	/** Stopped, or about to fail: nothing more is created or waited for. */
 	readonly over: AbortSignal;
-	/** Ends the waiting for tasks that an execution can sleep through. */
-	readonly overOrAsleep: AbortSignal;
 	readonly paidTasks: PaidTasks;
 	readonly spending: Spending;
 	readonly delivery: Delivery;
 	private readonly failed = new AbortController();
-	private readonly asleep = new AbortController();
+	private readonly sleeping = new AbortController();
+	/** Ends the waiting for tasks that the execution can sleep on. */
+	readonly asleep = this.sleeping.signal;
 
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -66,7 +66,6 @@ export class Run implements CreateDeps {
 		const signal = context.getExecutionCancelSignal();
 		this.stop = signal;
 		this.over = AbortSignal.any([this.failed.signal, ...(signal === undefined ? [] : [signal])]);
-		this.overOrAsleep = AbortSignal.any([this.over, this.asleep.signal]);
 		this.slots = new Limiter(maxActiveTasks);
 		this.paidTasks = new PaidTasks(context, run.executionId, this.sleep);
 		this.spending = new Spending({ client, store, run, maximum, signal });
@@ -87,6 +86,6 @@ export class Run implements CreateDeps {
 	}
 
 	fallAsleep(): void {
-		this.asleep.abort();
+		this.sleeping.abort();
 	}
 }

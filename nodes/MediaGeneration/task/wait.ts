@@ -28,18 +28,21 @@ export interface Watch {
 
 export type Waited =
 	| Ended
-	/** The signal ended the waiting. */
+	/** A signal ended the waiting. */
 	| { kind: 'released'; task: Task | undefined };
 
 export interface Polling extends Clock {
 	client: ServiceClient;
 	/** Shared by the tasks of a run. */
 	polls: Limiter;
-	/** Ends the waiting: the run is over, or the execution goes to sleep. */
+	/** Ends the waiting at once. */
 	signal: AbortSignal;
+	/** Ends the waiting after one more poll: the execution goes to sleep, and a callback that came before will not come again. */
+	asleep?: AbortSignal;
 }
 
 const LONGEST_POLL_MS = 20_000;
+const LONGEST_POLL_BEFORE_SLEEP_MS = 5_000;
 /** The last poll may take this long beyond the deadline. */
 const OVERTIME_MS = 2_000;
 /** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
@@ -69,13 +72,15 @@ const UNSHOWN: SoFar = {
 
 /** Never asks before the account's pause is over, but once more at the deadline. */
 export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
-	const { client, polls, signal, now, sleep } = polling;
+	const { client, polls, signal, asleep, now, sleep } = polling;
 	const { createdAt, deadline } = watch;
+	const woken = asleep === undefined ? signal : AbortSignal.any([signal, asleep]);
 	const end = Math.max(deadline, now()) + OVERTIME_MS;
 	const age = () => Math.max(0, now() - createdAt);
 	const pausedUntil = () => Math.min(client.account.pausedUntil('poll'), deadline);
 	const ask = async (): Promise<Poll | undefined> => {
-		const timeoutMs = Math.min(LONGEST_POLL_MS, end - now());
+		const longestMs = asleep?.aborted ? LONGEST_POLL_BEFORE_SLEEP_MS : LONGEST_POLL_MS;
+		const timeoutMs = Math.min(longestMs, end - now());
 		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
 		return await pollTask(client, { ...watch, timeoutMs, signal }, now);
 	};
@@ -83,7 +88,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 	let next = now() + (watch.named ? 0 : Math.max(0, pace(0) - age()));
 	for (;;) {
 		const until = Math.max(Math.min(next, deadline), pausedUntil());
-		if (until > now()) await sleep(until - now(), signal);
+		if (until > now()) await sleep(until - now(), woken);
 		// Undefined where the account was paused, or the time ran out, before its turn came.
 		const poll = await polls.run(ask);
 		if (poll !== undefined) {
@@ -94,6 +99,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
+		if (asleep?.aborted) return { kind: 'released', task: soFar.task };
 	}
 }
 

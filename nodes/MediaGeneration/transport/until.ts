@@ -99,24 +99,23 @@ export function unasked(pauseMs: number): Poll & { kind: 'busy' } {
 	return { kind: 'busy', detail: pauseMs > 0 ? asked : 'the service was not asked' };
 }
 
-export interface Asking extends Clock {
-	polls: number;
-	longestPauseMs: number;
-}
+const MOST_POLLS = 4;
+/** Nobody waits longer for an answer to a question. */
+const LONGEST_WAIT_MS = 60_000;
 
-/** Asks what a task is, until the answer counts. After so many polls, or where the service asks for a longer pause, the last one does. */
+/** Asks what a task is, until the answer counts. When the patience ends, the last one does. */
 export async function askUntilClear(
 	client: ServiceClient,
 	at: PollRequest,
-	{ polls, longestPauseMs, now, sleep }: Asking,
+	{ now, sleep }: Clock,
 ): Promise<Poll> {
 	let seen = UNSEEN;
 	let last: Poll | undefined;
 	for (let asked = 0; ; asked += 1) {
 		const restMs = Math.max(0, client.account.pausedUntil('poll') - now());
 		const pauseMs = Math.max(restMs, last === undefined ? 0 : pauseBeforeNext(last, asked));
-		const isOver = at.signal?.aborted === true || pauseMs > longestPauseMs;
-		if (isOver || asked >= polls) return last ?? unasked(restMs);
+		const isOver = at.signal?.aborted === true || pauseMs > LONGEST_WAIT_MS;
+		if (isOver || asked >= MOST_POLLS) return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
 		last = await pollTask(client, at, now);
 		const weighed = weigh(seen, last, { nowMs: now(), proof: TWICE });
