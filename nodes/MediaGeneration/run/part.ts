@@ -5,7 +5,7 @@ import { deliverPart } from '../files/assembly';
 import type { Created } from '../task/creation';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
-import { broken, cancelled, FAILED_EARLIER } from '../transport/taskFailures';
+import { broken, cancelled } from '../transport/taskFailures';
 import { addressesIn, asFailed, type Done, type Failed } from '../transport/verdict';
 import { createdFor } from './creating';
 import { noteFailure } from './conclude';
@@ -62,16 +62,10 @@ async function waitFor(
 			if (over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
 			return { kind: 'open', watch, task: waited.task, receiveUrl };
 		case 'failed':
-			if (waited.failure.outcome !== 'failed') return waited;
-			client.account.taskEnded(taskId);
-			return part.kind === 'creates' ? waited : withEarlierAdvice(waited);
+			if (waited.failure.outcome === 'failed') client.account.taskEnded(taskId);
+			return waited;
 	}
 }
-
-const withEarlierAdvice = ({ failure, ...failed }: Failed): Failed => ({
-	...failed,
-	failure: { ...failure, description: FAILED_EARLIER },
-});
 
 /** What the request of a task tells of it. */
 function shownBy(part: Part): Pick<Watch, 'kind' | 'echoes' | 'named'> {

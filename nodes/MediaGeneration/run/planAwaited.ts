@@ -16,7 +16,7 @@ import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import type { Assembly } from '../files/assembly';
 import { failureIn, type FailedJson } from '../files/failure';
 import { parseTask } from '../transport/task';
-import { FAILED_EARLIER } from '../transport/taskFailures';
+import { FAILED_ADVICE } from '../transport/taskFailures';
 import { failedResult, type Item, type ItemResult } from './item';
 
 /** The parts of a long text that an earlier node has made. */
@@ -99,7 +99,7 @@ function adviceFor(
 	left: LeftParts | undefined,
 	several: false | { inDetails: boolean },
 ): string {
-	if (outcome === 'failed') return FAILED_EARLIER;
+	if (outcome === 'failed') return FAILED_ADVICE;
 	if (left !== undefined)
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
 	return several

@@ -5,16 +5,13 @@ import type { Task } from './task';
 
 const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait" with this task ID';
 
-/** "Task: Wait" advises this, as it makes no new task. */
-export const FAILED_EARLIER =
-	'The service ended this task with an error, so waiting for it again changes nothing. Correct the input if the reason points to it, and run the node that created the task again, which pays for a new one. Services usually refund failed tasks; check the credits.';
+export const FAILED_ADVICE =
+	'The service ended this task with an error. Correct the input if the reason points to it, then run the node that created the task again, which pays for a new one. Services usually refund failed tasks; check the credits.';
 
 export function taskFailed(taskId: string, task: Task): Failure {
 	const reason = quote(task.errorText);
 	const message = `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`;
-	const description =
-		'The service ended this task with an error. Correct the input if the reason points to it, then run the node that created the task again: it creates a new one. Services usually refund failed tasks; check the credits.';
-	return { outcome: 'failed', message, description, taskId, status: task.status };
+	return { outcome: 'failed', message, description: FAILED_ADVICE, taskId, status: task.status };
 }
 
 export function timedOut(
