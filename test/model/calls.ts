@@ -8,7 +8,7 @@ import type { IDataObject, IHttpRequestOptions, IWebhookFunctions } from 'n8n-wo
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { WebhookResponse } from '../support/webhookResponse';
 import type { Drawn } from './history';
-import { Machine } from './machine';
+import { Machine } from '../support/machine';
 import { KEY, SECRET, untilAborted } from './n8n';
 import type { Process } from './processes';
 

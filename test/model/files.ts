@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
 import { wavHeader } from '../service/media/bulk';
 import { PLAIN_STORE, type FileFault, type History, type StoreScript } from './history';
-import type { Machine } from './machine';
+import type { Machine } from '../support/machine';
 
 const SOUND = Buffer.concat([wavHeader(44 + 640), Buffer.alloc(640)]);
 const DEEP = Buffer.from('['.repeat(20_000));

@@ -17,7 +17,7 @@ import { WebhookResponse } from '../support/webhookResponse';
 import { fieldsBehind } from './fields';
 import type { FileHost, Store } from './files';
 import type { History } from './history';
-import type { Machine } from './machine';
+import type { Machine } from '../support/machine';
 import type { Process } from './processes';
 import type { Service } from './service';
 import { Trouble } from './trouble';

@@ -16,7 +16,7 @@ import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
-import { Machine } from './machine';
+import { Machine } from '../support/machine';
 import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';

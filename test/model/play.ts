@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { fieldsOf } from './fields';
 import { FileHost, Store } from './files';
 import type { EventScript, History } from './history';
-import { Machine } from './machine';
+import { Machine } from '../support/machine';
 import { N8n, type Surroundings } from './n8n';
 import type { Process } from './processes';
 import { brokenRules } from './rules';

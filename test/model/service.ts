@@ -15,7 +15,7 @@ import {
 } from './history';
 import { textOf } from './fields';
 import { listAnswer } from './list';
-import type { Machine } from './machine';
+import type { Machine } from '../support/machine';
 
 export interface Request {
 	method: string;

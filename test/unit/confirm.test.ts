@@ -5,7 +5,7 @@ import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { pause } from '../../nodes/MediaGeneration/n8n/clock';
 import { parseTask } from '../../nodes/MediaGeneration/transport/task';
-import { onMachine } from '../model/machine';
+import { onMachine } from '../support/machine';
 import { answer, scriptedClient } from '../support/replies';
 
 const DONE = { status: 'done', metadata: { output_url: 'https://files.example/a.png' } };

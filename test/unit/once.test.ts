@@ -2,7 +2,7 @@
 import { Workflow, type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
 import { Events } from '../../nodes/MediaGeneration/trigger/once';
 import type { CallRefusal } from '../../nodes/MediaGeneration/trigger/webhook';
-import { onMachine } from '../model/machine';
+import { onMachine } from '../support/machine';
 import { WebhookResponse } from '../support/webhookResponse';
 
 type Context = ConstructorParameters<typeof Events>[0];

@@ -2,7 +2,7 @@
 import type { ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 import type { ListName } from '../../nodes/MediaGeneration/actions/operation';
-import { onMachine } from '../model/machine';
+import { onMachine } from '../support/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import type { Answer } from '../model/node';
 import { fakeN8n } from '../support/n8n';

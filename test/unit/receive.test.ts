@@ -3,7 +3,7 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import type { TriggerSettings } from '../../nodes/MediaGeneration/actions/trigger';
-import { onMachine } from '../model/machine';
+import { onMachine } from '../support/machine';
 import { fakeN8n, ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 

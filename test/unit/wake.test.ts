@@ -14,7 +14,7 @@ import {
 	type NotedTask,
 	type SleepingItem,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { onMachine } from '../model/machine';
+import { onMachine } from '../support/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { fakeN8n, ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';

@@ -48,11 +48,6 @@ export class RestError extends Error {
 	}
 }
 
-/** n8n before 2.0 stores that an execution has succeeded a moment before what its nodes gave out. */
-function isSaved({ status, resultData }: Execution): boolean {
-	return status !== 'success' || Object.keys(resultData.runData).length > 0;
-}
-
 /** n8n's own REST interface, the one its editor uses, with the login cookie. Not the public API: that one needs a key and can't run workflows. */
 export class Rest {
 	private cookie = '';
@@ -116,12 +111,7 @@ export class Rest {
 	}
 
 	createWorkflow(workflow: Workflow): Promise<SavedWorkflow> {
-		// n8n 1 wants to be told that it is not active; later ones know drafts.
-		return this.request(
-			'POST',
-			'/workflows',
-			atLeast('2') ? workflow : { ...workflow, active: false },
-		);
+		return this.request('POST', '/workflows', workflow);
 	}
 
 	listWorkflows(): Promise<SavedWorkflow[]> {
@@ -130,20 +120,13 @@ export class Rest {
 
 	/** Publishes the workflow's present version: its webhooks and triggers go live within a second or two. */
 	publish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
-		if (!atLeast('2')) return this.setActive(workflow, true);
 		return this.request('POST', `/workflows/${workflow.id}/activate`, {
 			versionId: workflow.versionId,
 		});
 	}
 
 	unpublish(workflow: SavedWorkflow): Promise<SavedWorkflow> {
-		if (!atLeast('2')) return this.setActive(workflow, false);
 		return this.request('POST', `/workflows/${workflow.id}/deactivate`, {});
-	}
-
-	/** What publishing was in n8n 1. */
-	private setActive({ id, versionId }: SavedWorkflow, active: boolean): Promise<SavedWorkflow> {
-		return this.request('PATCH', `/workflows/${id}`, { active, versionId });
 	}
 
 	/** Runs a workflow as the editor's button does, from the trigger with this name; the execution's id. */
@@ -187,8 +170,7 @@ export class Rest {
 			async () => {
 				const execution = await this.execution(id);
 				const reached =
-					(isFinished(execution.status) && isSaved(execution)) ||
-					(until === 'waiting' && execution.status === 'waiting');
+					isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
 				return reached && execution;
 			},
 			{ what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
@@ -254,10 +236,6 @@ export class Rest {
 
 	async stopExecution(id: string): Promise<void> {
 		await this.request('POST', `/executions/${id}/stop`);
-	}
-
-	async deleteExecution(id: string): Promise<void> {
-		await this.request('POST', '/executions/delete', { ids: [id] });
 	}
 
 	/** The bytes of a file in an item, from wherever n8n keeps them. */

@@ -6,7 +6,7 @@
  * The code under test is not told: it reads the clock and sets timers as ever. Where a timer belongs to a process of n8n, it ends
  * with that process.
  */
-import { seededRandom } from '../support/virtualClock';
+import { seededRandom } from '../service/random';
 
 /** What is taken from Node.js while a history runs. Other realms, as that of the test runner, keep theirs. */
 const real = {
@@ -24,6 +24,7 @@ interface Timer {
 	act: () => void;
 	/** Ends with the process of n8n. */
 	mortal: boolean;
+	isCancelled: boolean;
 }
 
 /** A time in 2030, in epoch ms. */
@@ -32,19 +33,28 @@ const START = 1_900_000_000_000;
 const MOST_STEPS = 60_000;
 
 export class Machine {
-	private time = START;
+	private readonly start: number;
+	private time: number;
+	private readonly turns: number;
 	private steps = 0;
 	/** The next one stands last. */
 	private readonly timers: Timer[] = [];
-	private readonly cancelled = new WeakSet<Timer>();
 	/** How far somebody has set the wall clock, in ms. */
 	wallOffset = 0;
 
-	constructor(private readonly seed: number) {}
+	/** @param turns how often Node.js has its turn between two moments: streams go through several */
+	constructor(
+		private readonly seed: number,
+		{ start = START, turns = 1 } = {},
+	) {
+		this.start = start;
+		this.time = start;
+		this.turns = turns;
+	}
 
 	/** Ms since the history began. */
 	get elapsed(): number {
-		return this.time - START;
+		return this.time - this.start;
 	}
 
 	/** The wall clock, in epoch ms. */
@@ -59,8 +69,8 @@ export class Machine {
 		const put = (name: string, value: unknown) =>
 			Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 		put('setTimeout', setTimer);
-		put('clearTimeout', (timer: Timer | undefined) => timer && this.cancelled.add(timer));
-		put('performance', { timeOrigin: START, now: () => this.time - START });
+		put('clearTimeout', (timer: Timer | undefined) => timer && this.cancel(timer));
+		put('performance', { timeOrigin: this.start, now: () => this.elapsed });
 		Date.now = () => Math.floor(this.wall());
 		Math.random = seededRandom(this.seed);
 		AbortSignal.timeout = (ms: number) => {
@@ -79,8 +89,17 @@ export class Machine {
 	}
 
 	/** Acts after `ms`, whatever becomes of n8n's process. */
-	later(ms: number, act: () => void): void {
-		this.set(act, ms, false);
+	later(ms: number, act: () => void): Timer {
+		return this.set(act, ms, false);
+	}
+
+	cancel(timer: Timer): void {
+		timer.isCancelled = true;
+	}
+
+	/** How many timers are set. */
+	get pending(): number {
+		return this.timers.filter(({ isCancelled }) => !isCancelled).length;
 	}
 
 	/** Resolves after `ms`, whatever becomes of n8n's process. */
@@ -90,18 +109,18 @@ export class Machine {
 
 	/** The process dies: nothing of it happens any more. */
 	endTimers(): void {
-		for (const timer of this.timers) if (timer.mortal) this.cancelled.add(timer);
+		for (const timer of this.timers) if (timer.mortal) this.cancel(timer);
 	}
 
 	/** Lets time pass until `isOver`, or until that moment (ms since the beginning). Fails where nothing can happen any more. */
 	async run(isOver: () => boolean, until = Infinity): Promise<void> {
 		for (;;) {
-			await settle();
+			for (let turn = 0; turn < this.turns; turn += 1) await settle();
 			if (isOver()) return;
 			const next = this.next();
-			if (next === undefined || next.at - START > until) {
+			if (next === undefined || next.at - this.start > until) {
 				if (until === Infinity) throw new Error('it hangs: everybody waits, and for no moment');
-				this.time = START + until;
+				this.time = this.start + until;
 				return;
 			}
 			this.steps += 1;
@@ -116,7 +135,7 @@ export class Machine {
 		if (Number.isNaN(ms)) throw new Error('a timer without a time');
 		// What Node.js does with a pause that is no 32-bit number.
 		const at = this.time + (ms > 2 ** 31 - 1 ? 1 : Math.max(0, ms));
-		const timer = { at, act, mortal };
+		const timer: Timer = { at, act, mortal, isCancelled: false };
 		let [low, high] = [0, this.timers.length];
 		while (low < high) {
 			const middle = (low + high) >> 1;
@@ -128,7 +147,7 @@ export class Machine {
 	}
 
 	private next(): Timer | undefined {
-		while (this.cancelled.has(this.timers.at(-1) as Timer)) this.timers.pop();
+		while (this.timers.at(-1)?.isCancelled === true) this.timers.pop();
 		return this.timers.at(-1);
 	}
 }
