@@ -24,9 +24,6 @@ import { mentionsTask } from './task';
 
 export type { N8nContext };
 
-const PROXY_LOGIN =
-	'a proxy on the way asks for a login (HTTP 407): check the user and password in HTTPS_PROXY';
-
 export interface Answer extends Read {
 	answered: true;
 	status: number;
@@ -100,12 +97,9 @@ async function requestWithin<T>(
 	}
 }
 
-/** Makes a client for webhooks, which are called many times a second. @param fits whether what was read a moment ago will do */
-export async function recentClient(
-	context: N8nContext,
-	fits?: (credentials: Credentials) => boolean,
-): Promise<ServiceClient> {
-	return await createClient(context, recentCredentials(context, fits));
+/** Makes a client for webhooks, which are called many times a second. */
+export async function recentClient(context: N8nContext): Promise<ServiceClient> {
+	return await createClient(context, recentCredentials(context));
 }
 
 export async function createClient(
@@ -150,17 +144,17 @@ export async function createClient(
 			return { ...reply, reason: cleaner.text(reply.reason + at) };
 		}
 		// Its proxy's refusal of CONNECT reaches n8n as if it were the service's answer; only this status proves that nothing was sent.
-		if (reply.status === 407 && !mentionsTask(reply.text))
-			return { answered: false, kind: 'impossible', reason: PROXY_LOGIN };
+		if (reply.status === 407 && !mentionsTask(reply.text)) {
+			const reason =
+				'a proxy on the way asks for a login (HTTP 407): check the user and password in HTTPS_PROXY';
+			return { answered: false, kind: 'impossible', reason };
+		}
 		account.learn(purpose, reply);
 		return reply;
 	}
 
 	return { credentials, account, send };
 }
-
-const PREFLIGHT_TIMEOUT_MS = 3_000;
-const SELF_CALL_TIMEOUT_MS = 20_000;
 
 /** Makes a request to this n8n itself, without any credential. */
 async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
@@ -176,7 +170,7 @@ export async function publishedMethods(
 ): Promise<string | undefined> {
 	const method = 'OPTIONS' as string as IHttpRequestMethods;
 	const headers = { Origin: new URL(url).origin };
-	const response = await askSelf(context, { method, url, headers }, PREFLIGHT_TIMEOUT_MS);
+	const response = await askSelf(context, { method, url, headers }, 3_000);
 	if ('answered' in response) return undefined;
 	const methods = response.headers['access-control-allow-methods'];
 	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
@@ -191,7 +185,7 @@ export async function callSelf(
 	body: IDataObject,
 ): Promise<SelfReply> {
 	const options = { method: 'POST', url, body, json: true } as const;
-	const response = await askSelf(context, options, SELF_CALL_TIMEOUT_MS);
+	const response = await askSelf(context, options, 20_000);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
 	return { status: response.statusCode, body: response.body };
 }

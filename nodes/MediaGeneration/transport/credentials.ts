@@ -7,12 +7,11 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { credentialProblem, normalizeBaseUrl } from './baseUrl';
-import { BoundedMap } from '../base/boundedMap';
+import { BoundedMap, ensured } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { attemptLater, invalid, type Failure } from '../base/failures';
 import { storedCredential } from '../n8n/execution';
-import { RECENT_CREDENTIALS } from '../base/limits';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -88,38 +87,23 @@ export async function otherAccounts(
 	return others;
 }
 
-interface KeptCredential {
-	/** Shared by calls that come at the same moment. */
-	reading: Promise<CredentialRead>;
-	/** Whether it was read because the one before did not fit. Callers who guess can cause that once. */
-	again: boolean;
-}
-
 /** By workflow, node and credential. API keys are not kept: an entry is forgotten as soon as it is no longer recent. */
-const recent = new BoundedMap<string, KeptCredential>(RECENT_CREDENTIALS);
+const recent = new BoundedMap<string, Promise<CredentialRead>>();
 
 /** Returns the credential as it was read a moment ago, or reads it. Nothing is kept while the editor listens. */
-export async function recentCredentials(
-	context: N8nContext,
-	fits: (credentials: Credentials) => boolean = () => true,
-): Promise<CredentialRead> {
+export async function recentCredentials(context: N8nContext): Promise<CredentialRead> {
 	if (context.getMode() === 'manual') return await readCredentials(context);
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	const kept = recent.get(key);
-	const read = await kept?.reading;
-	if (read !== undefined && (kept?.again === true || fits(read.credentials))) return read;
-	const newer = recent.get(key);
-	// Another call that did not fit was faster.
-	if (newer !== undefined && newer !== kept) return await newer.reading;
-	const made: KeptCredential = { reading: readCredentials(context), again: kept !== undefined };
-	recent.set(key, made);
-	const forget = () => {
-		if (recent.get(key) === made) recent.delete(key);
-	};
-	AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-	made.reading.catch(forget);
-	return await made.reading;
+	return await ensured(recent, key, () => {
+		const reading = readCredentials(context);
+		const forget = () => {
+			if (recent.get(key) === reading) recent.delete(key);
+		};
+		AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
+		reading.catch(forget);
+		return reading;
+	});
 }
 
 /** Gives n8n what it signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */

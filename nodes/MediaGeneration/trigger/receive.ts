@@ -4,7 +4,6 @@ import type { TriggerSettings } from '../actions/trigger';
 import { recentClient, type ServiceClient } from '../transport/client';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { now } from '../base/clock';
-import type { Credentials } from '../transport/credentials';
 import type { Task } from '../transport/task';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import { confirm } from './confirm';
@@ -20,12 +19,11 @@ const CONFIRM_WITHIN_MS = 12_000;
 async function checkedCall(context: IWebhookFunctions) {
 	// The host is a placeholder, as n8n does not know its outside address.
 	const url = new URL(context.getRequestObject().originalUrl, 'http://localhost');
-	const problemWith = ({ callbackSecret }: Credentials) =>
-		callbackSecret === '' ? undefined : signatureProblem(url, callbackSecret, Date.now());
-	const client = await recentClient(context, (read) => problemWith(read) === undefined);
-	const problem = problemWith(client.credentials);
+	const client = await recentClient(context);
+	const { callbackSecret } = client.credentials;
+	const signed = callbackSecret !== '';
+	const problem = signed ? signatureProblem(url, callbackSecret, Date.now()) : undefined;
 	if (problem !== undefined) throw new CallRefusal(401, problem);
-	const signed = client.credentials.callbackSecret !== '';
 	if (signed) cleanerOf(context).hasUrl(url.href);
 	return { client, url, signed };
 }
