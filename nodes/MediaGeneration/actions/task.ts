@@ -6,7 +6,7 @@ import { asText, isObject, type JsonObject } from '../base/json';
 import { outputsOf, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { parseTask } from '../transport/task';
-import { areOlder, readTaskList, timeOf, type ListedTask } from '../transport/taskList';
+import { readTaskList, timeOf, type ListedTask } from '../transport/taskList';
 import { maskKeys } from './account';
 import type { ItemFields } from './fields';
 import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
@@ -82,9 +82,10 @@ function filtersOf(fields: ItemFields) {
 		);
 	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
 		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
-	const isOver = (page: readonly ListedTask[]) => areOlder(page, after);
+	// A list may cut its times to whole seconds.
+	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt + 1_000 < after;
 	// Only our own filters need pages larger than what is asked for.
-	const own = status || createdAfter !== undefined ? { isWanted, isOver } : {};
+	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
 	return { type: type || undefined, ...own };
 }
 

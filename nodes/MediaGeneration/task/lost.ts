@@ -101,18 +101,17 @@ async function readFor(search: Search): Promise<Finding> {
 	const { client, now, sleep, over, sentAt, request, hash, isExact = true } = search;
 	const { made, expected } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
-	const isOlder = (answer: Answer) => (task: ListedTask) =>
+	const isOld = (task: ListedTask, answer: Answer) =>
 		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
 	const list = await readTaskList({
 		...once,
 		limit: MOST_TASKS,
 		mostPages: PAGES_READ,
-		// Where a list begins with the newest, all further pages are older, too.
-		isOver: (page, answer) => page.every(isOlder(answer)) && isNewestFirst(page),
+		isOld,
 	});
 	if (list.kind === 'none') throw new FailureError(list.failure);
 	const fits = new Map<ListedTask, Resemblance>();
-	for (const task of list.tasks.filter((each) => !isOlder(list.answer)(each))) {
+	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
 		const fit = resemblance(task.raw, request);
 		const isFull = fit !== 'cut' || fits.size >= MOST_CANDIDATES;
 		const { raw } = isFull ? task : await withFullText(once, task);
@@ -132,11 +131,6 @@ async function readFor(search: Search): Promise<Finding> {
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
 	return { kind: 'unfound', candidates, unread: list.whole ? undefined : CUT_OFF };
-}
-
-function isNewestFirst(page: readonly ListedTask[]): boolean {
-	const times = page.map(({ moment = Infinity }) => moment);
-	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

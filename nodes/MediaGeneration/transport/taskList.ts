@@ -5,7 +5,6 @@ import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
-import { MOST_PAGES } from '../base/limits';
 
 export interface ListedTask {
 	taskId: string;
@@ -27,11 +26,12 @@ type TaskList =
 interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
+	/** The default is for a list that may have no end. */
 	mostPages?: number;
 	/** Tells whether a task counts. The default is all of them. */
 	isWanted?: (task: ListedTask) => boolean;
-	/** Tells whether a page shows that none of the further ones is of interest. */
-	isOver?: (page: readonly ListedTask[], answer: Answer) => boolean;
+	/** Tells whether a task is too old. A page of such tasks, the newest first, is the last that is read. */
+	isOld?: (task: ListedTask, answer: Answer) => boolean;
 }
 
 const TASKS_PER_PAGE = 100;
@@ -95,7 +95,7 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 
 /** Throws a FailureError where it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
-	const { limit, mostPages = MOST_PAGES, isWanted = () => true, isOver = () => false } = query;
+	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
 	const answer = await pageAt(query, '1');
 	if (answer === undefined) return { kind: 'none', failure: NONE };
 	const tasks: ListedTask[] = [];
@@ -119,20 +119,17 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		for (const task of entries) if (isWanted(task)) tasks.push(task);
 		const isEnough = tasks.length >= limit || pages >= mostPages;
 		if (next !== undefined && isEnough) whole = false;
-		if (entries.length > 0 && isOver(entries, last)) whole = true;
+		const areOld = entries.length > 0 && entries.every((task) => isOld(task, last));
+		if (areOld && isNewestFirst(entries)) whole = true;
 		else if (!isEnough) continue;
 		break;
 	}
 	return { kind: 'list', tasks: tasks.slice(0, limit), whole, answer };
 }
 
-/** Tells whether a page shows that all further ones are older than that (epoch ms by the service's clock): where its list begins with the newest. */
-export function areOlder(page: readonly ListedTask[], thanMs: number): boolean {
+function isNewestFirst(page: readonly ListedTask[]): boolean {
 	const times = page.map(({ createdAt = Infinity }) => createdAt);
-	// A list may cut its times to whole seconds.
-	return times.every(
-		(time, index) => time + 1_000 < thanMs && time <= (times[index - 1] ?? Infinity),
-	);
+	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
 }
 
 /** Returns a task whose text its list has cut off with the whole one, or as it was where that can't be read. */
