@@ -15,13 +15,17 @@ export interface AboutFile extends TaskOutput {
 	stated: string | undefined;
 }
 
+/** Markup begins like this, also with control characters and in an encoding other than UTF-8. */
+const MARKUP =
+	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 /** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 
-/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where the bytes are not UTF-8. */
+/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where it is neither UTF-8 nor markup. */
 export function leadingText(head: Buffer): string | undefined {
 	// The head may end within a character; however much of it is there, one sign stands for it.
 	const text = head.toString('utf8').replace(/\ufffd$/, '');
+	if (MARKUP.test(text)) return text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart();
 	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
 
@@ -87,9 +91,6 @@ export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 
 /** An error object has such a field. A transcript has a list of words or segments besides. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
-/** Markup begins like this, also where control characters make it look like something else than text. */
-const MARKUP =
-	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 
 /** Whether only media (or another format that is not text) can be what was asked for. */
 function isMedia(about: AboutFile): boolean {
@@ -114,7 +115,7 @@ function sentInstead(text: string): string {
 }
 
 function isErrorObject(value: unknown): boolean {
-	// One level is enough: recursion would follow a foreign text to any depth.
+	// One level is enough: recursion would follow what a host sends to any depth.
 	if (Array.isArray(value))
 		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
 	if (!isObject(value)) return false;
@@ -131,14 +132,9 @@ function isOtherText(text: string, about: AboutFile): boolean {
 	return extension === 'json' || !/-->|^WEBVTT/.test(text);
 }
 
-function markupOf(head: Buffer): string | undefined {
-	const text = head.toString('latin1');
-	return MARKUP.test(text) ? text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart() : undefined;
-}
-
 /** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
-	const text = leadingText(head) ?? markupOf(head);
+	const text = leadingText(head);
 	if (isMedia(about)) {
 		if (typeBySignature(head) !== undefined) return undefined;
 		if (text !== undefined) return sentInstead(text);

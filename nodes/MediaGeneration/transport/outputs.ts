@@ -2,7 +2,7 @@
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
-import { MAX_LOOKED_AT, MAX_OUTPUT_DEPTH } from '../base/limits';
+import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/limits';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
@@ -83,6 +83,7 @@ function imageIn(entry: unknown): string | undefined {
 interface FieldHolder {
 	name: string;
 	fields: JsonObject;
+	depth: number;
 }
 
 const wordsIn = (key: string) => key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
@@ -92,13 +93,23 @@ const isResultKey = (key: string) =>
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
-function below(fields: JsonObject, names: readonly string[]): FieldHolder[] {
-	return names
-		.filter((name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name))
-		.flatMap((name) => {
-			const entries = listOf(fields[name]).filter(isObject);
-			return entries.map((entry) => ({ name, fields: entry }));
-		});
+function below({ fields, depth }: FieldHolder): FieldHolder[] {
+	const names = namesOf(fields).filter(
+		(name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name),
+	);
+	return names.flatMap((name) => {
+		const entries = listOf(fields[name]).filter(isObject);
+		return entries.map((entry) => ({ name, fields: entry, depth: depth + 1 }));
+	});
+}
+
+/** Lists the metadata and the objects in it, the deeper ones last. */
+function holdersIn(metadata: JsonObject): FieldHolder[] {
+	const holders: FieldHolder[] = [{ name: '', fields: metadata, depth: 1 }];
+	for (const holder of holders)
+		for (const each of holder.depth < MAX_LEVELS ? below(holder) : [])
+			if (holders.length <= MAX_LOOKED_AT) holders.push(each);
+	return holders;
 }
 
 /**
@@ -132,21 +143,12 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 			if (url !== undefined) add(best, { url, kind: 'image' });
 		for (const key of NAMED) addField(best, holder, key);
 	};
-	const top: FieldHolder = { name: '', fields: isObject(raw.metadata) ? raw.metadata : {} };
-	addNamed(top);
-	addNamed({ name: '', fields: raw });
-	let level = [top];
-	for (let depth = 0; depth < MAX_OUTPUT_DEPTH; depth += 1) {
-		level.forEach(addNamed);
-		level = level
-			.flatMap((holder) => {
-				const names = namesOf(holder.fields);
-				for (const key of names)
-					if (URL_KEY.test(key) && isResultKey(key))
-						addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
-				return below(holder.fields, names);
-			})
-			.slice(0, MAX_LOOKED_AT);
-	}
+	const holders = holdersIn(isObject(raw.metadata) ? raw.metadata : {});
+	const [top, ...others] = holders;
+	[...(top ? [top] : []), { name: '', fields: raw, depth: 0 }, ...others].forEach(addNamed);
+	for (const holder of holders)
+		for (const key of namesOf(holder.fields))
+			if (URL_KEY.test(key) && isResultKey(key))
+				addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
 	return [...(best.size > 0 ? best : previews).values()];
 }
