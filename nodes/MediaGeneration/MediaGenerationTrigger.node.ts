@@ -72,7 +72,7 @@ export class MediaGenerationTrigger implements INodeType {
 		properties: triggerFields,
 	};
 
-	// The service has no registration of webhooks: the URL travels with each task (docs/service.md, "Events").
+	// The service has no registration of webhooks: the URL travels with each task (docs/service.md, "Callbacks").
 	webhookMethods = {
 		default: {
 			checkExists: async (): Promise<boolean> => true,

@@ -100,7 +100,6 @@ export function host(
 				status,
 				headers: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
 				body: Readable.from(chunksOf(served, clock, over.signal), { objectMode: false }),
-				streamOf: (chunks) => Readable.from(chunks, { objectMode: false }),
 				close() {
 					open.delete(file);
 					signal?.removeEventListener('abort', abort);

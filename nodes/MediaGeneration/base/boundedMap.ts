@@ -1,6 +1,6 @@
-/** Forgets the least recently used entries, so that nothing from outside can fill the memory. */
+/** Forgets the least recently used entries, so that nothing from outside can fill the memory. Normal use needs far fewer. */
 export class BoundedMap<K, V> extends Map<K, V> {
-	constructor(private readonly limit: number) {
+	constructor(private readonly limit = 1_000) {
 		super();
 	}
 

@@ -82,9 +82,6 @@ export interface Backoff {
 	mostMs: number;
 }
 
-/** Spreads callers that were asked to wait for the same time. */
-const SPREAD_MS = 500;
-
 /**
  * The pause before the next try. A server that asks to come back in 0 s does not allow a tight loop, so a Retry-After only makes it longer.
  * @param failures how many there were in a row, from 1
@@ -96,7 +93,8 @@ export function backoffMs(
 	random?: number,
 ): number {
 	const own = Math.min(firstMs * 2 ** (failures - 1), mostMs) * (0.75 + (random ?? 0.5) / 2);
-	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * SPREAD_MS;
+	// Spreads callers that were asked to wait for the same time.
+	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * 500;
 }
 
 /** Limits what is reported repeatedly, such as lines of a log. */

@@ -16,41 +16,20 @@ export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 
 /** Levels of the user's own values, which are not bounded otherwise. */
 export const MAX_MAPPED_DEPTH = 200;
 
-/** Levels that are searched for the records of a list, for the task in an answer, and for the addresses of files. */
-export const MAX_RECORDS_DEPTH = 5;
-export const MAX_WRAPPERS = 2;
-export const MAX_OUTPUT_DEPTH = 5;
+/** Levels that are searched for the records of a list, the reasons of an error, and the addresses of files. */
+export const MAX_LEVELS = 5;
 /** Fields, and objects of each level, that are searched for addresses: no task has nearly as many. */
 export const MAX_LOOKED_AT = 1_000;
-/** Reasons that are quoted from one error. */
-export const MAX_REASONS = 10;
 
 /** Characters. */
 export const MAX_TASK_ID = 4_000;
 export const MAX_REFERENCE = 500;
 
-/** What the process remembers: beyond these numbers it forgets what was used least recently. */
-export const MAX_ACCOUNTS = 200;
-export const MAX_KINDS = 100;
-export const MAX_MADE = 20_000;
-export const MAX_WORKFLOWS = 200;
-export const EVENTS_IN_PROCESS = 5_000;
-export const REMEMBERED_IDS = 1_000;
-export const CHECKED_URLS = 1_000;
-export const RECENT_CREDENTIALS = 200;
-/** Events that a trigger saves with its workflow. */
-export const SAVED_EVENTS = 1_000;
-
-/** Requests that the callbacks of an account cause at once. */
-export const CALLBACK_REQUESTS_AT_ONCE = 10;
 /** No Retry-After is believed beyond this, and callbacks are held back for no longer than the second one. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 export const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
-export const MAX_REDIRECTS = 5;
 /** Files of one task. */
 export const MAX_FILES = 100;
 /** A longer text is not a transcript. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
-/** Pages of one list, which may have no end. */
-export const MOST_PAGES = 1_000;

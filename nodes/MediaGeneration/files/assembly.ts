@@ -31,8 +31,6 @@ export interface DonePart extends Done {
 	delivered?: Delivered | undefined;
 }
 
-const QUOTED_CHARACTERS = 60;
-
 function charactersOf(text: Assembly['texts'][number] | undefined): number | undefined {
 	return typeof text === 'string' ? text.length : text?.characters;
 }
@@ -79,7 +77,7 @@ export function failureOfWhole(
 	if (number === undefined || texts.length < 2)
 		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
 	const text = texts[number];
-	const quoted = typeof text === 'string' ? ` ("${quote(text, QUOTED_CHARACTERS) ?? ''}")` : '';
+	const quoted = typeof text === 'string' ? ` ("${quote(text, 60) ?? ''}")` : '';
 	return {
 		...failure,
 		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,

@@ -7,10 +7,6 @@ import { pause } from '../n8n/clock';
 import { Limiter } from '../base/limiter';
 import { ANSWER } from '../base/limits';
 
-const CHUNK_BYTES = 256 * 1024;
-/** Read from memory at once: a multiple of four, as four characters are three bytes. */
-const BASE64_CHARACTERS = 2 * 1024 * 1024;
-
 /**
  * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
  * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
@@ -31,7 +27,7 @@ export function learnMode({ id }: IBinaryData): void {
 	if (id?.startsWith('filesystem') === true) storeMemory.lift();
 }
 
-async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = CHUNK_BYTES) {
+async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = 262_144) {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
 }
 
@@ -43,10 +39,12 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary, chunkBytes);
 	if (stream === undefined) {
-		for (let at = 0; at < binary.data.length; at += BASE64_CHARACTERS) {
+		// A multiple of four, as four characters of Base64 are three bytes.
+		const step = 2_097_152;
+		for (let at = 0; at < binary.data.length; at += step) {
 			// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
 			await pause(0);
-			yield Buffer.from(binary.data.slice(at, at + BASE64_CHARACTERS), 'base64');
+			yield Buffer.from(binary.data.slice(at, at + step), 'base64');
 		}
 		return;
 	}

@@ -7,7 +7,7 @@ import { backoffMs, type Clock } from '../base/clock';
 import { megabytes, messageOf } from '../base/failures';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
-import { headerOf, STOPPED, watched } from '../transport/fileHost';
+import { headerOf, STOPPED, streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
 import type { TaskOutput } from '../transport/outputs';
 import { retryAfterMs } from '../transport/throttling';
@@ -49,8 +49,6 @@ class Busy extends Error {
 	}
 }
 
-const MAX_TRIES = 4;
-const BACKOFF = { firstMs: 400, mostMs: 30_000 };
 /** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
 const HEADERS = { 'User-Agent': 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)' };
 
@@ -75,10 +73,11 @@ export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise
 			return await storeOnce(wanted, known, deps);
 		} catch (error) {
 			if (deps.signal?.aborted === true) return STOPPED;
-			if (error instanceof Refused || tries === MAX_TRIES) return messageOf(error);
+			if (error instanceof Refused || tries === 4) return messageOf(error);
 			const asked = error instanceof Busy ? error.retryAfterMs : undefined;
-			const wait = { ...BACKOFF, retryAfterMs: Math.min(asked ?? 0, BACKOFF.mostMs) };
-			await deps.sleep(backoffMs(tries, wait), deps.signal);
+			const retryAfter = Math.min(asked ?? 0, 30_000);
+			const pauseMs = backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs: retryAfter });
+			await deps.sleep(pauseMs, deps.signal);
 		}
 	}
 }
@@ -96,7 +95,7 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 		if (release === undefined) throw new Refused(STOPPED);
 		try {
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
-			stream = opened.streamOf(transfer.whole(rest)).on('error', () => undefined);
+			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);
 			const fileName = `${wanted.stem}.${type.extension}`;
 			const { mimeType } = type;
 			const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);

@@ -76,19 +76,12 @@ export type Delivered = Whole & { files: readonly StoredFile[] };
 
 type DoneTask = Omit<Done, 'kind'>;
 
-const CONCURRENT_DOWNLOADS = 4;
-const NAMED_ADDRESSES = 20;
-/** Fields of all items of one task together. */
-const MAX_SPLIT_FIELDS = 10_000;
-
 function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
 	const missing = files.filter((file) => file.kind === 'missing');
 	const [first] = missing;
 	if (first === undefined) return undefined;
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
-	const named = missing
-		.slice(0, NAMED_ADDRESSES)
-		.map(({ output: { url = '' } }) => shownAddress(url));
+	const named = missing.slice(0, 20).map(({ output: { url = '' } }) => shownAddress(url));
 	const others = missing.length - named.length;
 	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
@@ -105,10 +98,10 @@ function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }
 
-/** Chooses the files of each item. An item for each of thousands of files would copy a large task as often, so the last one has the rest. */
+/** Chooses the files of each item. Each one copies the task, up to 10,000 fields together: the last one has the rest of the files. */
 function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
 	const there = files.filter(({ kind }) => kind !== 'missing');
-	const most = Math.min(MAX_FILES, Math.ceil(MAX_SPLIT_FIELDS / Object.keys(fields).length));
+	const most = Math.min(MAX_FILES, Math.ceil(10_000 / Object.keys(fields).length));
 	const rest = there.slice(most);
 	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
 }
@@ -128,7 +121,7 @@ export class Delivery {
 		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
 		const open = fileOpener({ context, baseUrl });
-		const limiter = new Limiter(CONCURRENT_DOWNLOADS);
+		const limiter = new Limiter(4);
 		this.baseUrl = baseUrl;
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}

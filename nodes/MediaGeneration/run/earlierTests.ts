@@ -17,12 +17,11 @@ interface TestRun {
 }
 
 const REMEMBERED_MS = 60 * 60_000;
-const MAX_REMEMBERED = 2_000;
 /** More of them would not fit above the output; the log has all. */
 const IDS_SHOWN = 3;
 
 /** By the node, and the requests of an item. */
-const testRuns = new BoundedMap<string, TestRun>(MAX_REMEMBERED);
+const testRuns = new BoundedMap<string, TestRun>();
 
 const isManual = ({ context }: Run) => context.getMode() === 'manual';
 

@@ -1,6 +1,6 @@
 /**
  * Decides what an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
- * `unknown` and never repeated. Pure. Sources: docs/service.md, "Errors", "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
+ * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import type { CreationRequest } from '../actions/operation';
 import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/throttling';

@@ -8,7 +8,6 @@ import { BoundedMap, ensured } from '../base/boundedMap';
 import { OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/failures';
 import type { Creation, Refusal } from './creation';
-import { MAX_ACCOUNTS } from '../base/limits';
 
 /** What a creation may wait for, over all its tries. */
 export interface CreationLimits {
@@ -167,7 +166,7 @@ export class FullAccount {
 	}
 }
 
-const gates = new BoundedMap<Account, FullAccount>(MAX_ACCOUNTS);
+const gates = new BoundedMap<Account, FullAccount>();
 
 export const fullAccountOf = (account: Account): FullAccount =>
 	ensured(gates, account, () => new FullAccount(account));

@@ -1,4 +1,4 @@
-/** When to poll a task next. Pure. Source: docs/service.md, "Status" and "Time and size". */
+/** When to poll a task next. Pure. Source: docs/service.md, "Status" and "Limits". */
 
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 60_000;

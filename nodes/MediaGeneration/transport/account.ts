@@ -3,13 +3,7 @@ import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
 import { kindOf429, retryAfterMs } from './throttling';
-import {
-	MAX_ACCOUNTS,
-	MAX_KINDS,
-	MAX_MADE,
-	MAX_OUTSIDER_PAUSE_MS,
-	MAX_RETRY_AFTER_MS,
-} from '../base/limits';
+import { MAX_OUTSIDER_PAUSE_MS, MAX_RETRY_AFTER_MS } from '../base/limits';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -24,13 +18,13 @@ export type Purpose = 'create' | 'poll' | 'read' | 'outsider';
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** Maps a kind of task to the poll route that last answered for it. */
-	readonly routes = new BoundedMap<string, PollRoute>(MAX_KINDS);
+	readonly routes = new BoundedMap<string, PollRoute>();
 	/** How many requests of a hash wait for their task: sent, or looked for. */
 	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
 	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They are nobody else's. */
-	readonly made = new BoundedMap<string, 'running' | 'ended'>(MAX_MADE);
+	readonly made = new BoundedMap<string, 'running' | 'ended'>(20_000);
 	/** How many of them have ended. */
 	ends = 0;
 	/** Aborts when the next one ends. */
@@ -73,7 +67,7 @@ export class Account {
 	}
 }
 
-const accounts = new BoundedMap<string, Account>(MAX_ACCOUNTS);
+const accounts = new BoundedMap<string, Account>();
 
 export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');

@@ -5,10 +5,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { onAbort, timeLimit, type Clock } from '../base/clock';
+import { ABORTED, onAbort, timeLimit, type Clock } from '../base/clock';
 import { asText, urlOf } from '../base/json';
 import { connectionOf, reasonOf } from '../n8n/networkError';
-import { MAX_REDIRECTS } from '../base/limits';
 
 export type ByteStream = Exclude<
 	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
@@ -20,7 +19,6 @@ export interface OpenFile {
 	status: number;
 	headers: Record<string, unknown>;
 	body: ByteStream;
-	streamOf: (chunks: AsyncGenerator<Buffer>) => ByteStream;
 	/** Must always be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`, and destroying one that was not read leaves its socket open. */
 	close(): void;
 }
@@ -44,9 +42,6 @@ const OPEN_TIMEOUT_MS = 60_000;
 /** A host may be silent for this long in the middle of a file. */
 const STALL_MS = 60_000;
 export const STOPPED = 'the download was stopped';
-/** Made once, as an abort without a reason makes an error, with its stack, each time. */
-const OVER = new Error('over');
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
@@ -99,7 +94,6 @@ async function request(
 			status: response.statusCode,
 			headers: response.headers,
 			body,
-			streamOf: (chunks) => streamOf(body, chunks),
 			close: () => {
 				limit.end();
 				limit.abort();
@@ -119,17 +113,17 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 	return async (address, headers, signal) => {
 		if (!URL.canParse(address)) return noFile('its address names no host');
 		let url = address;
-		for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+		for (let hop = 0; hop <= 5; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
 			if (problem !== undefined) return noFile(problem);
 			const opened = await request(deps.context, { url, headers }, signal);
-			if (!opened.ok || !REDIRECTS.has(opened.status)) return opened;
+			if (!opened.ok || ![301, 302, 303, 307, 308].includes(opened.status)) return opened;
 			opened.close();
 			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
 			if (typeof target === 'string') return noFile(target);
 			url = target.href;
 		}
-		return noFile(`it redirects more than ${MAX_REDIRECTS} times`);
+		return noFile('it redirects more than 5 times');
 	};
 }
 
@@ -179,6 +173,6 @@ export async function* watched(
 		}
 	} finally {
 		forget?.();
-		over.abort(OVER);
+		over.abort(ABORTED);
 	}
 }

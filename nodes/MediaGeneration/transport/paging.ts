@@ -1,6 +1,6 @@
 /** Reads lists of the service page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
 import { isObject } from '../base/json';
-import { MAX_RECORDS_DEPTH } from '../base/limits';
+import { MAX_LEVELS } from '../base/limits';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
@@ -10,7 +10,7 @@ const RECORD_NAMES = [
 /** Finds the records in an answer; undefined where it is no list. */
 export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	if (Array.isArray(body)) return body as unknown[];
-	if (!isObject(body) || depth > MAX_RECORDS_DEPTH) return undefined;
+	if (!isObject(body) || depth > MAX_LEVELS) return undefined;
 	const found = RECORD_NAMES.map((name) => recordsOf(body[name], depth + 1));
 	return found.find((records) => records !== undefined);
 }
@@ -31,14 +31,12 @@ interface Paging<Entry> {
 	from?: string | undefined;
 }
 
-/** Services repeat entries where pages meet, and some ignore which page is asked for: after this many without anything new no other is read. */
-const MAX_EMPTY_PAGES = 3;
-
 /** Yields pages with only the entries that no page before had. Ends where there is no such page. */
 export async function* newPages<Entry>(paging: Paging<Entry>): AsyncGenerator<Page<Entry>> {
 	const { read, keyOf, seen } = paging;
 	let [cursor, empty] = [paging.from, 0];
-	while (empty < MAX_EMPTY_PAGES) {
+	// Services repeat entries where pages meet, and some ignore which page is asked for.
+	while (empty < 3) {
 		const page = await read(cursor);
 		if (page === undefined) return;
 		const entries = page.entries.filter((entry) => {

@@ -1,4 +1,4 @@
-/** Reads what costs nothing. A read is repeated while the service can't answer, but never while it has asked for a pause. */
+/** Reads what costs nothing. A read is repeated while the service can't answer, but never while it has asked for a pause: one of more than a minute ends it. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Answer, Reply, ServiceClient } from './client';
 import { backoffMs, type Clock } from '../base/clock';
@@ -28,12 +28,6 @@ export interface Reading {
 	/** Of one try. */
 	timeoutMs?: number;
 }
-
-const READING_TRIES = 4;
-const READING_TIMEOUT_MS = 20_000;
-const READING_BACKOFF = { firstMs: 500, mostMs: 3_000 };
-/** A read is given up where the service asks for a longer pause. */
-const READING_LONGEST_PAUSE_MS = 60_000;
 
 export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
 
@@ -69,16 +63,16 @@ function readingProblem(reply: Reply, what: string) {
 
 /** Throws a FailureError, as all that reads here. */
 export async function readReply(reading: Reading): Promise<Answer> {
-	const { client, path, body, what = path, signal, tries = READING_TRIES } = reading;
-	const { timeoutMs = READING_TIMEOUT_MS, clock = realClock } = reading;
+	const { client, path, body, what = path, signal, tries = 4 } = reading;
+	const { timeoutMs = 20_000, clock = realClock } = reading;
 	const method = body === undefined ? 'GET' : 'POST';
 	let failure: Failure | undefined;
 	for (let failures = 0; ; failures += 1) {
-		const ownMs = failures === 0 ? 0 : backoffMs(failures, READING_BACKOFF, Math.random());
+		const backoff = { firstMs: 500, mostMs: 3_000 };
+		const ownMs = failures === 0 ? 0 : backoffMs(failures, backoff, Math.random());
 		const pauseMs = Math.max(ownMs, client.account.pausedUntil('read') - clock.now());
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
-		if (pauseMs > READING_LONGEST_PAUSE_MS)
-			throw new FailureError(failure ?? unreadable('The service', asked));
+		if (pauseMs > 60_000) throw new FailureError(failure ?? unreadable('The service', asked));
 		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
 		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
 		const problem = readingProblem(reply, what);

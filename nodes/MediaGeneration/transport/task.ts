@@ -1,7 +1,7 @@
-/** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "States", "Shapes" and "Status". */
+/** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { recordsOf } from './paging';
-import { MAX_REASONS, MAX_WRAPPERS } from '../base/limits';
+import { MAX_LEVELS } from '../base/limits';
 
 export interface Task {
 	id: string | undefined;
@@ -18,7 +18,8 @@ export interface Task {
 
 const isGiven = (value: unknown) => value !== undefined;
 
-const MAX_REASON_DEPTH = 4;
+/** Reasons that are quoted from one error. */
+const MAX_REASONS = 10;
 /** Of a place in the request: `["body", "text"]`, as FastAPI has it, means its field "text". */
 const PARTS_OF_REQUESTS = ['body', 'query', 'path', 'header'];
 
@@ -32,7 +33,7 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 function reasonsIn(said: unknown, field: string | undefined, depth = 0): string[] {
 	const text = asText(said);
 	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
-	if (typeof said !== 'object' || said === null || depth > MAX_REASON_DEPTH) return [];
+	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
 	const inside = (each: unknown, name = field) => reasonsIn(each, name, depth + 1);
 	if (Array.isArray(said))
 		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
@@ -44,7 +45,7 @@ function reasonsIn(said: unknown, field: string | undefined, depth = 0): string[
 	return fields.flatMap(([name, each]) => inside(each, name));
 }
 
-/** Finds the service's own words, and the fields that a refusal lists (docs/service.md, "Errors"). */
+/** Finds the service's own words, and the fields that a refusal lists (docs/service.md, "Shapes"). */
 export function errorTextOf(body: JsonObject): string | undefined {
 	const metadata = isObject(body.metadata) ? body.metadata : {};
 	const { error_message, error, message, detail, errors, violations } = body;
@@ -72,7 +73,7 @@ const WRAPPERS = ['data', 'result', 'task'];
 
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
 function layersOf(body: unknown, depth = 0): JsonObject[] {
-	if (!isObject(body) || depth > MAX_WRAPPERS) return [];
+	if (!isObject(body) || depth > 2) return [];
 	return [body, ...WRAPPERS.flatMap((name) => layersOf(body[name], depth + 1))];
 }
 

@@ -9,7 +9,6 @@ import { pollOnRoute, type Poll } from '../transport/poll';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
-import { CALLBACK_REQUESTS_AT_ONCE, MAX_ACCOUNTS, REMEMBERED_IDS } from '../base/limits';
 
 /** The verdict, or the last poll if there is none. */
 type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
@@ -20,16 +19,17 @@ const WORTH_ASKING_MS = 500;
 
 /** The callbacks of one account. Those of another account wait for none of them. */
 class Callbacks {
-	readonly turns = new Limiter(CALLBACK_REQUESTS_AT_ONCE);
+	/** Requests at once. */
+	readonly turns = new Limiter(10);
 	/** Copies share one answer. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** Epoch ms until which an ID counts as unknown, without another request. */
-	readonly unknown = new BoundedMap<string, number>(REMEMBERED_IDS);
+	readonly unknown = new BoundedMap<string, number>();
 	/** By the type of a task that has ended, as the service names it. */
-	readonly routes = new BoundedMap<string, PollRoute>(REMEMBERED_IDS);
+	readonly routes = new BoundedMap<string, PollRoute>();
 }
 
-const called = new BoundedMap<Account, Callbacks>(MAX_ACCOUNTS);
+const called = new BoundedMap<Account, Callbacks>();
 const callbacksOf = (account: Account) => ensured(called, account, () => new Callbacks());
 
 const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();

@@ -4,7 +4,6 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { saveWithExecution } from '../n8n/staticData';
 import { CallRefusal } from './webhook';
-import { EVENTS_IN_PROCESS, MAX_WORKFLOWS, SAVED_EVENTS } from '../base/limits';
 
 type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
@@ -15,7 +14,7 @@ type EventState = CallResponse | 'stored';
 const HASH_LENGTH = 11;
 const SAVED_IN = 'mediaGenerationEvents';
 
-const workflows = new BoundedMap<string, BoundedMap<string, EventState>>(MAX_WORKFLOWS);
+const workflows = new BoundedMap<string, BoundedMap<string, EventState>>();
 
 /** The events of a workflow's triggers. They share one list, as n8n saves the static data of a workflow as a whole. */
 export class Events {
@@ -30,7 +29,7 @@ export class Events {
 		this.node = context.getNode().id;
 		this.staticData = context.getWorkflowStaticData('global');
 		const id = context.getWorkflow().id ?? '';
-		this.states = ensured(workflows, id, () => new BoundedMap(EVENTS_IN_PROCESS));
+		this.states = ensured(workflows, id, () => new BoundedMap(5_000));
 		const saved: unknown = this.staticData[SAVED_IN];
 		this.saved = Array.isArray(saved) ? saved : [];
 	}
@@ -54,7 +53,7 @@ export class Events {
 		saveWithExecution(this.staticData, SAVED_IN, () => {
 			this.states.set(key, 'stored');
 			const known = [...this.states].filter(([, state]) => state === 'stored');
-			return [...new Set([...this.saved, ...known.map(([stored]) => stored)])].slice(-SAVED_EVENTS);
+			return [...new Set([...this.saved, ...known.map(([stored]) => stored)])].slice(-1_000);
 		});
 	}
 

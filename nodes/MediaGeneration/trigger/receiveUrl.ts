@@ -9,7 +9,7 @@ import type { Credentials } from '../transport/credentials';
 import { invalid } from '../base/failures';
 import { urlOf } from '../base/json';
 import { sign } from './signature';
-import { CHECKED_URLS, MAX_REFERENCE } from '../base/limits';
+import { MAX_REFERENCE } from '../base/limits';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
 	const url = urlOf(value);
@@ -64,7 +64,7 @@ export function prepareReceiveUrl(
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
 /** The URLs that this process has checked outside of the editor. */
-const checked = new BoundedMap<string, true>(CHECKED_URLS);
+const checked = new BoundedMap<string, true>();
 
 interface Surroundings {
 	/** The origin of this n8n. */

@@ -1,4 +1,4 @@
-/** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Events". */
+/** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Callbacks". */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../actions/taskIds';
 import { readJson, type Read } from '../base/bounded';
