@@ -275,7 +275,7 @@ function untrue({ n8n, service, history }: World): string[] {
 			);
 			const free = fields.outcome === 'rejected' || fields.outcome === 'invalid';
 			const wrong =
-				(fields.outcome === 'failed' && !states.includes('error')) ||
+				(fields.outcome === 'failed' && !states.includes('error') && !seemsFailed(history)) ||
 				(fields.outcome === undefined &&
 					fields.status === 'done' &&
 					fields.unfinished !== true &&
@@ -298,6 +298,11 @@ function untrue({ n8n, service, history }: World): string[] {
 		return [...missing, ...lies];
 	});
 }
+
+/** A failure that an answer states unclearly counts once a 404 follows it. */
+const seemsFailed = ({ looks, tasks }: History) =>
+	looks.some(({ kind }) => kind === 'any JSON') &&
+	(looks.some(({ kind }) => kind === 'HTTP 404') || tasks.some(({ hiddenFor }) => hiddenFor > 0));
 
 /** Whether all these tasks are done and have files. */
 const isWithFiles = ({ tasks }: Service, ids: readonly string[]) =>
