@@ -21,14 +21,7 @@ import { isObject, parseJson, urlOf } from '../base/json';
 import type { Done } from '../transport/verdict';
 import { notesReference, notedTasks, readNotes, resumeUrlOf, type Notes } from './notes';
 import { pollUntilOneRuns, type TaskEnd } from './ends';
-import {
-	ALL_OVER,
-	FOREIGN_TASK,
-	isCalledHere,
-	NOT_WAITED_FOR,
-	watchOver,
-	type Asleep,
-} from './watch';
+import { ALL_OVER, FOREIGN_TASK, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
 
 /** No sender waits longer. */
 const ANSWER_WITHIN_MS = 8_000;
@@ -36,13 +29,10 @@ const ANSWER_WITHIN_MS = 8_000;
 const STORING_MS = 10_000;
 
 /**
- * n8n loads a whole execution for each call, keeps a core busy with a resumption, and loses executions where too many come at once. Places
- * beyond those of other callers are for the calls of this process.
+ * n8n loads a whole execution for each call, keeps a core busy with a resumption, and loses executions where too many come at once. Half of
+ * the places are for the calls of loops ({@link ALL_OVER}), which wake what was refused.
  */
 export const RESUMPTIONS_AT_ONCE = 4;
-const PLACES_OF_OTHERS = 2;
-/** By then this process has woken most executions whose callers it has refused. */
-const COME_BACK_S = 60;
 
 /** Executions that are being resumed, by the ID in their notes. */
 const resuming = new Set<string>();
@@ -91,29 +81,33 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 			throw new CallRefusal(200, FOREIGN_TASK);
 		const client = await recentClient(context);
 		const asleep = { id, tasks, resumeUrl: sleeping.resumeUrl, context, client };
-		admit(asleep);
+		const body: unknown = context.getBodyData();
+		const saysAllOver = isObject(body) && body[ALL_OVER] === true;
+		admit(asleep, saysAllOver);
 		resuming.add(id);
-		return await wakeIfOver(context, { posted, sleeping, asleep });
+		return await wakeIfOver(context, { posted, saysAllOver, sleeping, asleep });
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
 	}
 }
 
 /** Throws where the call has to come back. This process wakes the execution meanwhile. */
-function admit(asleep: Asleep): void {
+function admit(asleep: Asleep, saysAllOver: boolean): void {
 	const { id, context } = asleep;
 	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
-	if (resuming.size < (isCalledHere(id) ? RESUMPTIONS_AT_ONCE : PLACES_OF_OTHERS)) return;
+	if (resuming.size < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
 	watchOver(asleep, 'now');
-	if (refusals.isDue(now())) logOf(context).info(TOO_MANY);
-	throw new CallRefusal(503, TOO_MANY, COME_BACK_S);
+	const words = 'too many executions are being resumed: they are woken one after another';
+	if (refusals.isDue(now())) logOf(context).info(words);
+	// By then this process has woken most of the executions that it has refused to wake.
+	throw new CallRefusal(503, words, 60);
 }
 
 const BEING_RESUMED = 'the execution is being resumed, try again';
-const TOO_MANY = 'too many executions are being resumed: they are woken one after another';
 
 interface Call {
 	posted: Posted;
+	saysAllOver: boolean;
 	sleeping: Sleeping;
 	asleep: Asleep;
 }
@@ -154,15 +148,11 @@ function answer202(context: IWebhookFunctions): IWebhookResponseData {
 /** Returns what goes out; undefined where a task still runs. Throws a CallRefusal where the service does not say. */
 async function outputOf(
 	context: IWebhookFunctions,
-	{ posted, sleeping, asleep }: Call,
+	{ posted, saysAllOver, sleeping, asleep }: Call,
 ): Promise<INodeExecutionData[] | undefined> {
 	const { taskId, task } = posted;
-	const body: unknown = context.getBodyData();
-	const polled = await pollUntilOneRuns(asleep, {
-		taskId,
-		saysFailed: task?.state === 'failed',
-		saysAllOver: isObject(body) && body[ALL_OVER] === true,
-	});
+	const saysFailed = task?.state === 'failed';
+	const polled = await pollUntilOneRuns(asleep, { taskId, saysFailed, saysAllOver });
 	if (polled.kind !== 'over') {
 		watchOver(
 			polled.isReported ? expecting(asleep, taskId) : asleep,

@@ -92,13 +92,8 @@ async function untilOver(
 	if (isOver) client.account.taskEnded(task.taskId);
 }
 
-/** n8n loads a whole execution for each resumption, keeps a core busy with it, and loses executions where too many come at once. */
-const OWN_CALLS_AT_ONCE = 2;
-const ownCalls = new Limiter(OWN_CALLS_AT_ONCE);
-/** This process calls n8n for these. */
-const calling = new Set<string>();
-
-export const isCalledHere = (id: string) => calling.has(id);
+/** As many as find a place at once (`wake.ts`). */
+const ownCalls = new Limiter(2);
 
 /** Separates the calls of an execution that does not wake. */
 const CALL_AGAIN: Backoff = { firstMs: 1_000, mostMs: 60_000 };
@@ -106,16 +101,13 @@ const CALL_AGAIN: Backoff = { firstMs: 1_000, mostMs: 60_000 };
 const HANDLED_MS = 60_000;
 
 async function callUntilAwake(asleep: Asleep): Promise<void> {
-	const { id, tasks, resumeUrl, context } = asleep;
+	const { tasks, resumeUrl, context } = asleep;
 	const deadline = lastDeadline(tasks);
 	const body = { id: tasks[0]?.taskId, [ALL_OVER]: true };
 	let wasTaken = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
-		const reply = await ownCalls.run(async () => {
-			calling.add(id);
-			return await callSelf(context, resumeUrl, body).finally(() => calling.delete(id));
-		});
+		const reply = await ownCalls.run(async () => await callSelf(context, resumeUrl, body));
 		if (says(reply, FINAL_WORDS) || (wasTaken && saysItRuns(reply))) return;
 		const isHandled = isOwnAnswer(reply);
 		wasTaken ||= isHandled && reply.status === 200;
