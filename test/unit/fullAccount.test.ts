@@ -27,18 +27,20 @@ async function closed(first: Reply = FULL) {
 	const asks = async (
 		name: string,
 		replies: Reply[],
-		{ waitMs = 60_000, boundsFull = false, over = signal } = {},
+		{ waitMs = 60_000, boundsFull = false, over = signal, stays = false } = {},
 	) => {
-		const place = gate.newPlace({ deadline: clock.now() + waitMs, boundsFull }, clock.now());
+		const place = gate.join({ deadline: clock.now() + waitMs, boundsFull }, clock.now());
 		for (const reply of replies) {
-			const turn = await gate.turn(place, clock, over);
-			if (turn === undefined) return void asked.push(`${name} late ${clock.now() - start}`);
-			asked.push(`${name} ${clock.now() - start}`);
+			const mayGo = await gate.turn(place, clock, over);
+			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
+			if (!mayGo) break;
 			await clock.sleep(0);
-			gate.answered(turn, readCreation(reply), clock.now());
+			gate.answered(place, readCreation(reply), clock.now());
 		}
+		if (stays) return;
+		gate.leave(place);
 	};
-	await clock.run(asks('first', [first]));
+	await clock.run(asks('first', [first], { stays: true }));
 	asked.pop();
 	const ends = (ms: number, count = 1) => {
 		clock.at(start + ms, () => {

@@ -11,7 +11,7 @@ import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/cloc
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience } from './creation';
-import { fullAccountOf, type CreationLimits, type Place } from './fullAccount';
+import { fullAccountOf, type CreationLimits, type FullAccount, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -60,23 +60,31 @@ export async function createTask(
 	request: CreationRequest,
 	limits: CreationLimits,
 ): Promise<Submitted> {
+	const gate = fullAccountOf(deps.client.account);
+	const place = gate.join(limits, deps.now());
+	try {
+		return await sendInTurn(deps, request, { gate, place });
+	} finally {
+		gate.leave(place);
+	}
+}
+
+async function sendInTurn(
+	deps: CreateDeps,
+	request: CreationRequest,
+	{ gate, place }: { gate: FullAccount; place: Place },
+): Promise<Submitted> {
 	const { client, now, sleep, random, over } = deps;
-	const gate = fullAccountOf(client.account);
-	const place = gate.newPlace(limits, now());
 	/** Epoch ms of the first refusal of each kind: what came before says nothing of it. */
 	const firstRefusals = new Map<Patience, number>();
 	let retries = 0;
 	for (;;) {
-		const turn = await gate.turn(place, deps, over);
+		const mayGo = await gate.turn(place, deps, over);
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (turn === undefined) return { kind: 'failed', failure: lateFailure(deps, place) };
+		if (!mayGo) return { kind: 'failed', failure: lateFailure(deps, gate, place) };
 		const sentAt = now();
-		const reply = await exchange(deps, request).catch((error: unknown) => {
-			gate.answered(turn, undefined, now());
-			throw error;
-		});
-		const creation = readCreation(reply);
-		gate.answered(turn, creation, now());
+		const creation = readCreation(await exchange(deps, request));
+		gate.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
 				const { taskId, answer } = creation;
@@ -108,7 +116,11 @@ export async function createTask(
 }
 
 /** Says why the time of a creation ran out before it was sent. */
-function lateFailure({ client, now }: CreateDeps, { refusal, fullMs }: Place): Failure {
+function lateFailure(
+	{ client, now }: CreateDeps,
+	{ refusal }: FullAccount,
+	{ fullMs }: Place,
+): Failure {
 	const isPaused = client.account.pausedUntil('create') > now();
 	const why = refusal?.failure ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
 	if (refusal?.kind !== 'full' || fullMs === 0) return why;

@@ -1,7 +1,7 @@
 /**
  * The gate to an account, shared by all runs of this process. At most ten creations are under way at once. Once one is refused because the
- * account is full, first come is first served: one asks for each task of this process that ends, and one when a pause is over, as other
- * processes end tasks, too; the rest wait.
+ * account is full, they go one by one, first come, first served: one for each task of this process that ends, and one when a pause is over,
+ * as other processes end tasks, too. After one that found room by a pause the next one goes at once.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
@@ -19,137 +19,115 @@ export interface CreationLimits {
 
 /** A creation's place in the line, kept for all its tries. */
 export interface Place extends CreationLimits {
-	readonly number: number;
+	/** `goes`: sent while nothing was refused. `asks`: sent to a full account. `rests`: neither sent nor waiting. */
+	state: 'waits' | 'goes' | 'asks' | 'rests';
 	/** Epoch ms. */
 	readonly since: number;
 	/** How long it waited for a full account. */
 	fullMs: number;
-	/** Why the gate was closed when its time ran out. */
-	refusal: Refusal | undefined;
 	/** Aborts when it has to look again whether it may go. */
 	woken: AbortController;
 }
 
-/** Why a creation may go: nothing was refused, a task of this process has ended, or the pause is over. */
-type Turn = 'open' | 'slot' | 'probe';
-
 const MOST_UNDER_WAY = 10;
 /** A full account is waited for this long. */
 const MAX_FULL_MS = 3_600_000;
-/** The pause before a probe doubles with each one that is refused. */
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 15_000;
+/** The pause doubles with each one that asks and is refused. */
+const PAUSE_MS = { first: 2_000, longest: 15_000 };
 
 export class FullAccount {
 	/** First come first. */
 	private readonly line: Place[] = [];
-	private places = 0;
-	private underWay = 0;
 	/** The last refusal, as long as somebody waits because of it. */
 	refusal: Refusal | undefined;
-	/** How many of the account's ended tasks have let a creation go, or count no more. */
-	private slotsUsed = 0;
-	private isProbing = false;
-	private pauseMs = FIRST_PAUSE_MS;
-	/** Epoch ms of the next probe. */
-	private probeAt = 0;
 	private refusals = 0;
+	/** How many of the account's ended tasks have let a creation go, or count no more. */
+	private endsUsed = 0;
+	private pauseMs = PAUSE_MS.first;
+	/** Epoch ms at which the pause is over. */
+	private pauseEnd = 0;
 	private readonly report = new OncePerMinute();
 
 	constructor(private readonly account: Account) {}
 
-	newPlace(limits: CreationLimits, since: number): Place {
-		this.places += 1;
+	join(limits: CreationLimits, since: number): Place {
 		const woken = new AbortController();
-		return { ...limits, number: this.places, since, fullMs: 0, refusal: undefined, woken };
+		const place: Place = { ...limits, state: 'rests', since, fullMs: 0, woken };
+		this.line.push(place);
+		return place;
 	}
 
-	/** Waits for a turn, which ends with {@link answered}. Undefined where the time of the place has run out, or the signal aborts. */
-	async turn(place: Place, clock: Clock, signal: AbortSignal): Promise<Turn | undefined> {
-		const later = this.line.findIndex(({ number }) => number > place.number);
-		this.line.splice(later < 0 ? this.line.length : later, 0, place);
-		const turn = await this.waited(place, clock, signal);
+	leave(place: Place): void {
 		this.line.splice(this.line.indexOf(place), 1);
-		if (turn === undefined && this.line.length + this.underWay === 0) this.refusal = undefined;
+		if (this.waiting.length === 0) this.refusal = undefined;
 		this.wakeFirst();
-		return turn;
 	}
 
-	private async waited(place: Place, { now, sleep }: Clock, signal: AbortSignal) {
+	/** Waits until the creation may be sent; false where its time has run out, or the signal aborts. */
+	async turn(place: Place, { now, sleep }: Clock, signal: AbortSignal): Promise<boolean> {
+		place.state = 'waits';
 		while (!signal.aborted) {
 			const since = now();
 			const isFull = this.refusal?.kind === 'full';
 			const isApart = isFull && !place.boundsFull;
 			const end = isApart ? since + MAX_FULL_MS - place.fullMs : place.deadline;
-			if (Math.max(since, this.account.pausedUntil('create')) >= end) {
-				place.refusal = this.refusal;
-				return undefined;
-			}
-			const isFirst = this.line[0] === place;
+			if (Math.max(since, this.account.pausedUntil('create')) >= end) break;
+			const isFirst = this.waiting[0] === place;
 			const opensAt = isFirst ? this.opensAt : Infinity;
-			if (opensAt <= since) return this.take();
+			if (opensAt <= since) {
+				place.state = this.refusal === undefined ? 'goes' : 'asks';
+				this.wakeFirst();
+				return true;
+			}
 			place.woken = new AbortController();
-			const wakers = [
-				signal,
-				place.woken.signal,
-				...(isFirst ? [this.account.nextEnd.signal] : []),
-			];
+			const wakers = [signal, place.woken.signal];
+			if (isFirst) wakers.push(this.account.nextEnd.signal);
 			await sleep(Math.min(opensAt, end) - since, AbortSignal.any(wakers));
 			const waitedMs = now() - since;
 			if (isFull) place.fullMs += waitedMs;
 			if (isApart) place.deadline += waitedMs;
 		}
-		return undefined;
+		place.state = 'rests';
+		return false;
 	}
 
-	private get freeSlots(): number {
-		return this.account.ends - this.slotsUsed;
+	private get waiting(): Place[] {
+		return this.line.filter(({ state }) => state === 'waits');
 	}
 
-	/** Epoch ms from which the first in the line may go; Infinity until something happens. */
+	/** Epoch ms from which the first one that waits may go; Infinity until something happens. */
 	private get opensAt(): number {
-		if (this.underWay >= MOST_UNDER_WAY) return Infinity;
 		const pausedUntil = this.account.pausedUntil('create');
-		if (this.refusal === undefined || this.freeSlots > 0) return pausedUntil;
-		return this.isProbing ? Infinity : Math.max(this.probeAt, pausedUntil);
-	}
-
-	private take(): Turn {
-		this.underWay += 1;
-		if (this.refusal === undefined) return 'open';
-		if (this.freeSlots > 0) {
-			this.slotsUsed += 1;
-			return 'slot';
-		}
-		this.isProbing = true;
-		return 'probe';
+		const underWay = this.line.filter(({ state }) => state === 'goes' || state === 'asks');
+		if (this.refusal === undefined)
+			return underWay.length < MOST_UNDER_WAY ? pausedUntil : Infinity;
+		if (underWay.some(({ state }) => state === 'asks')) return Infinity;
+		return this.account.ends > this.endsUsed ? pausedUntil : Math.max(this.pauseEnd, pausedUntil);
 	}
 
 	private wakeFirst(): void {
-		this.line[0]?.woken.abort();
+		this.waiting[0]?.woken.abort();
 	}
 
-	/** Ends a turn by what the service said; undefined where it broke. After a probe that found a slot the next one probes at once. */
-	answered(turn: Turn, creation: Creation | undefined, nowMs: number): void {
-		this.underWay -= 1;
-		if (turn === 'probe') this.isProbing = false;
-		if (creation?.kind === 'full' || creation?.kind === 'limited')
-			this.close(turn, creation, nowMs);
-		else {
-			// What was refused for another reason leaves its slot to the next one.
-			const isUnused = creation?.kind === 'failed' || creation?.kind === 'retry';
-			if (turn === 'slot' && isUnused) this.slotsUsed -= 1;
-			if (this.line.length === 0) this.refusal = undefined;
+	/** Ends a turn by what the service said. */
+	answered(place: Place, creation: Creation, nowMs: number): void {
+		const hasAsked = place.state === 'asks';
+		place.state = 'rests';
+		// What was refused for another reason leaves its room to the next one.
+		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry')
+			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
+		if (creation.kind === 'full' || creation.kind === 'limited') {
+			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
+			this.close(creation, nowMs);
 		}
 		this.wakeFirst();
 	}
 
-	private close(turn: Turn, refusal: Refusal, nowMs: number): void {
+	private close(refusal: Refusal, nowMs: number): void {
 		const before = this.refusal;
-		if (before === undefined) [this.slotsUsed, this.pauseMs] = [this.account.ends, FIRST_PAUSE_MS];
-		if (turn === 'probe') this.pauseMs = Math.min(2 * this.pauseMs, LONGEST_PAUSE_MS);
+		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
 		// "Come back in 0 s" does not allow asking in a tight loop.
-		this.probeAt = nowMs + (refusal.retryAfterMs || this.pauseMs);
+		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
 		this.refusals += 1;
 		// How long each one may wait depends on the kind.
@@ -159,10 +137,10 @@ export class FullAccount {
 	/** Writes the line that the log gets once a minute while the account is full. */
 	news(nowMs: number): string | undefined {
 		if (this.refusals === 0 || !this.report.isDue(nowMs)) return undefined;
-		const { refusals, line } = this;
+		const { refusals, waiting } = this;
 		this.refusals = 0;
-		const since = line[0] && `, the oldest for ${seconds(nowMs - line[0].since)}`;
-		return `the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${line.length}${since ?? ''}`;
+		const since = waiting[0] && `, the oldest for ${seconds(nowMs - waiting[0].since)}`;
+		return `the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${waiting.length}${since ?? ''}`;
 	}
 }
 
