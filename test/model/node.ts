@@ -17,7 +17,6 @@ import '../../nodes/MediaGeneration/suspend/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { Machine } from '../support/machine';
-import { receive } from '../../nodes/MediaGeneration/trigger/receive';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';
 
@@ -29,7 +28,6 @@ export const PROCESS = {
 		return items;
 	},
 	wake: async (context: IWebhookFunctions) => await node.webhook.call(context),
-	receive,
 };
 
 export interface Answer {

@@ -2,14 +2,12 @@
  * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
  * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
  */
-import type * as receive from '../../nodes/MediaGeneration/trigger/receive';
 import type * as run from '../../nodes/MediaGeneration/run';
 import type * as wake from '../../nodes/MediaGeneration/suspend/wake';
 
 export interface Process {
 	runOperation: typeof run.runOperation;
 	wake: typeof wake.wake;
-	receive: typeof receive.receive;
 }
 
 /** How many histories are played, and which: the same each time, so that a change is what breaks them. */
@@ -29,7 +27,6 @@ function load(folder: string): Process {
 		loaded = {
 			...jest.requireActual<typeof run>(`${folder}/run`),
 			...jest.requireActual<typeof wake>(`${folder}/suspend/wake`),
-			...jest.requireActual<typeof receive>(`${folder}/trigger/receive`),
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');

@@ -132,24 +132,6 @@ describe('trigger', () => {
 		service.faults.remove(fault);
 	});
 
-	it('reads JSON that is not called JSON and refuses what can not be read', async () => {
-		const receiver = await bench.receiver('trigger-named', plain);
-		for (const type of ['text/plain', 'application/octet-stream']) {
-			const body = JSON.stringify(context.service.payload(await bench.task()));
-			assert.deepEqual(await post(receiver.url, body, { type }), received);
-		}
-		const form = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n';
-		const nothing = await post(receiver.url, form, { type: 'multipart/form-data; boundary=x' });
-		assert.equal(nothing.status, 400);
-		assert.match(String(nothing.body.error), /the body has no task id/);
-		const headers = { 'content-encoding': 'gzip' };
-		const type = 'application/octet-stream';
-		const notZipped = await post(receiver.url, 'no gzip at all', { type, headers });
-		assert.equal(notZipped.status, 400);
-		assert.match(String(notZipped.body.error), /the body is not a JSON object/);
-		await receiver.ran(2);
-	});
-
 	it('takes one event while the editor listens for a test event', async () => {
 		const { rest } = context;
 		const receiver = await bench.receiver('trigger-test', secret, {}, { publish: false });
