@@ -11,7 +11,7 @@ import {
 	readRunSettings,
 	type FileSettings,
 } from '../actions/waiting';
-import { invalid, type Failure, type Outcome } from '../base/failures';
+import { invalid, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import type { Assembly } from '../files/assembly';
 import { failureIn, type FailedJson } from '../files/failure';
@@ -85,7 +85,7 @@ function failureOf(
 	return {
 		outcome,
 		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
-		description: adviceFor(outcome, left, taskIds.length > 0 && { inDetails }),
+		description: adviceFor(failed, { left, inDetails }),
 		taskId: asText(task_id),
 		status: asText(status),
 		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
@@ -95,16 +95,15 @@ function failureOf(
 }
 
 function adviceFor(
-	outcome: Outcome,
-	left: LeftParts | undefined,
-	several: false | { inDetails: boolean },
+	{ outcome, task_ids }: FailedJson,
+	{ left, inDetails }: Pick<Brought, 'left' | 'inDetails'>,
 ): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
 	if (left !== undefined)
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
-	return several
-		? `Set "Task ID" to {{ $json.${several.inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`
-		: 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
+	if (textsIn(task_ids).length > 0)
+		return `Set "Task ID" to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
+	return 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
 }
 
 /** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
