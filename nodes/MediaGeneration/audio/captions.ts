@@ -9,7 +9,6 @@ import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
 const STEP_VALUES = 500;
-const TOO_MANY_CUES = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
 
 /** Returns when the joined sound has what a part says at `seconds`: never outside that part. */
 function shifted(seconds: number, part: Spoken): number {
@@ -103,8 +102,10 @@ function mergerOf<T>({ name, read, write, whole }: Format<T>) {
 				const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${name}.`;
 				return { merged: false, reason };
 			}
-			if (written.length + values.length > MOST_CUES)
-				return { merged: false, reason: TOO_MANY_CUES };
+			if (written.length + values.length > MOST_CUES) {
+				const reason = `The transcripts together have more than ${inWords(MOST_CUES)} entries.`;
+				return { merged: false, reason };
+			}
 			for (const value of values) {
 				const one = write(value, part, written.length);
 				const length = written.push(typeof one === 'string' ? one : yield* one);

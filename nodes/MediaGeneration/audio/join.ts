@@ -113,10 +113,8 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	return { ...written, parts: times, durationSeconds: secondsOf(units), bytes: length };
 }
 
-const BLOCK_BYTES = 65_536;
-
 function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
-	const times = Math.max(1, Math.floor(BLOCK_BYTES / pattern.length));
+	const times = Math.max(1, Math.floor(65_536 / pattern.length));
 	const block = Buffer.alloc(Math.min(length, times * pattern.length), pattern);
 	for (let left = length; left > 0; left -= block.length) yield block.subarray(0, left);
 }

@@ -16,10 +16,6 @@ import {
 import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
-/** The bit for "no checksum follows". */
-const UNPROTECTED = 0x0001_0000;
-/** Silence and the header frame leave out checksum, bit rate, padding, the private bit, stereo modes and emphasis. */
-const KEPT_BITS = 0xfffe_0ccc;
 
 export function readHeader(bits: number): FrameHeader | { problem: string } {
 	const frame = readFrame(bits);
@@ -36,12 +32,12 @@ function sideInfoBytes({ version, channels }: FrameHeader): number {
 /** Makes a frame of silence in a format: zeros after the header say that nothing is coded. */
 export function silentFrame(header: FrameHeader, index = 1): Buffer {
 	const frame = Buffer.alloc(frameLength(header, index));
-	frame.writeUInt32BE(((header.bits & KEPT_BITS) | UNPROTECTED | (index << 12)) >>> 0);
+	// It leaves out checksum (a bit says so), bit rate, padding, the private bit, stereo modes and emphasis.
+	frame.writeUInt32BE(((header.bits & 0xfffe_0ccc) | 0x0001_0000 | (index << 12)) >>> 0);
 	return frame;
 }
 
 const TABLE_ENTRIES = 100;
-const [HAS_FRAMES, HAS_BYTES, HAS_TABLE] = [1, 2, 4];
 
 /** Players read from this frame how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
 export function infoFrame(
@@ -56,7 +52,8 @@ export function infoFrame(
 	const frame = silentFrame(header, index);
 	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
-	frame.writeUInt32BE(HAS_FRAMES | HAS_BYTES | HAS_TABLE, at + 4);
+	// It has the number of frames, that of bytes, and the table.
+	frame.writeUInt32BE(1 | 2 | 4, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
 	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
 	const wanted = (entry: number) => Math.floor((entry * frames) / TABLE_ENTRIES);
@@ -86,41 +83,29 @@ function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 /** `isInfoFrame` and `tagLength` read no more bytes than these. */
 const LOOK_BYTES = HEADER_BYTES + 32 + 6;
 
-const ID3V1_BYTES = 128;
-const ID3V1_EXTENDED_BYTES = 227;
-const ID3V2_HEADER_BYTES = 10;
-const APE_HEADER_BYTES = 32;
-
 const isAt = (bytes: Buffer, at: number, mark: string) =>
 	bytes.toString('latin1', at, at + mark.length) === mark;
 
 function tagLength(bytes: Buffer): number | undefined {
 	if (isAt(bytes, 0, 'ID3')) {
-		// ID3 uses seven bits of each byte, so that no size looks like a frame.
+		// ID3 uses seven bits of each byte, so that no size looks like a frame. Header and footer have ten bytes each.
 		const size = [...bytes.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0);
 		const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
-		return ID3V2_HEADER_BYTES + size + (hasFooter ? ID3V2_HEADER_BYTES : 0);
+		return 10 + size + (hasFooter ? 10 : 0);
 	}
-	if (isAt(bytes, 0, 'APETAGEX')) return APE_HEADER_BYTES + bytes.readUInt32LE(12);
-	if (isAt(bytes, 0, 'TAG+')) return ID3V1_EXTENDED_BYTES;
-	return isAt(bytes, 0, 'TAG') ? ID3V1_BYTES : undefined;
+	if (isAt(bytes, 0, 'APETAGEX')) return 32 + bytes.readUInt32LE(12);
+	if (isAt(bytes, 0, 'TAG+')) return 227;
+	return isAt(bytes, 0, 'TAG') ? 128 : undefined;
 }
 
 /** Finds the beginning of an APE tag without a header at the end of a file of `total` bytes. */
 function tagBegin(tail: Buffer, total: number): number | undefined {
-	const after = isAt(tail, tail.length - ID3V1_BYTES, 'TAG') ? ID3V1_BYTES : 0;
-	const footer = tail.length - after - APE_HEADER_BYTES;
+	const after = isAt(tail, tail.length - 128, 'TAG') ? 128 : 0;
+	const footer = tail.length - after - 32;
 	return isAt(tail, footer, 'APETAGEX')
 		? total - after - tail.readUInt32LE(footer + 12)
 		: undefined;
 }
-
-/** Bits that are the same in all frames: sync, version, layer and sample rate. */
-const FORMAT_BITS = 0xfffe_0c00;
-/** The table of positions is thinned out when it gets longer. */
-const MOST_POINTS = 512;
-/** A file whose sound lies in more pieces than this is broken, and not worth the memory. */
-const MOST_RANGES = 1000;
 
 /** A frame of sound, something to pass over, or what can't be either. */
 type Element = FrameHeader | { length: number; idle: number } | { problem: string };
@@ -156,13 +141,15 @@ class Mp3Sound {
 		}
 		const { length, bits, channels } = frame;
 		const first = (this.header ??= frame);
-		if (((bits ^ first.bits) & FORMAT_BITS) !== 0 || channels !== first.channels)
+		// Sync, version, layer and sample rate are the same in all frames.
+		if (((bits ^ first.bits) & 0xfffe_0c00) !== 0 || channels !== first.channels)
 			return lost(from, 'is a frame of another format than those before it');
 		// Between other frames the mark could stand there by chance, but such a frame codes something.
 		const mayBeInfo = this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0;
 		if (mayBeInfo && isInfoFrame(bytes, frame)) return { length, idle: IDLE_ELEMENT };
-		if (this.ranges.length === MOST_RANGES && this.ranges.at(-1)?.[1] !== from)
-			return { problem: `its sound lies in more than ${inWords(MOST_RANGES)} pieces` };
+		// Such a file is broken, and not worth the memory.
+		if (this.ranges.length === 1_000 && this.ranges.at(-1)?.[1] !== from)
+			return { problem: 'its sound lies in more than 1,000 pieces' };
 		return frame;
 	}
 
@@ -175,7 +162,8 @@ class Mp3Sound {
 		if (found.units % this.stride === 0) found.points.push([found.units, found.bytes]);
 		found.units += 1;
 		found.bytes += frame.length;
-		if (found.points.length < MOST_POINTS) return;
+		// A longer table of positions is thinned out.
+		if (found.points.length < 512) return;
 		found.points = found.points.filter((_, index) => index % 2 === 0);
 		this.stride *= 2;
 	}
@@ -192,8 +180,6 @@ class Mp3Sound {
 	}
 }
 
-const ZEROS = Buffer.alloc(LOOK_BYTES);
-
 export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
 	let problem: string | undefined;
@@ -205,7 +191,10 @@ export function* scanMp3(file: Unread): Scan {
 		if (bytes.length === 0) break;
 		// The end of a file is read as if zeros followed.
 		const isEnd = bytes.length < LOOK_BYTES;
-		const element = sound.readElement(isEnd ? Buffer.concat([bytes, ZEROS]) : bytes, at);
+		const element = sound.readElement(
+			isEnd ? Buffer.concat([bytes, Buffer.alloc(LOOK_BYTES)]) : bytes,
+			at,
+		);
 		if ('problem' in element) {
 			problem = element.problem;
 			break;

@@ -4,12 +4,10 @@ import { scanMp3 } from './mp3';
 import { noSound, type Scan, type SoundFacts, Unread } from './sound';
 import { scanWav } from './wav';
 
-const SOUND_HEAD_BYTES = 12;
-
 function* scanSound(file: Unread): Scan {
-	const head = yield* file.read(0, SOUND_HEAD_BYTES);
+	const head = yield* file.read(0, 12);
 	if (head.length === 0) return noSound('it is empty');
-	const text = head.toString('latin1', 0, SOUND_HEAD_BYTES);
+	const text = head.toString('latin1', 0, 12);
 	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');
 	const type = typeOfBytes(head)?.type;
 	if (type?.extension === 'wav') return yield* scanWav(file);

@@ -72,8 +72,6 @@ export const MOST_IDLE = 65_536;
 export const IDLE_ELEMENT = 64;
 
 const EMPTY = Buffer.alloc(0);
-/** Enough of a file's end to find the tags there. */
-const TAIL_BYTES = 160;
 
 export class Unread {
 	/** Bytes that have come. */
@@ -96,7 +94,8 @@ export class Unread {
 	/** Returns the bytes from a place on, at least `count` or as many as the file has, and drops those before them. */
 	*read(from: number, count: number): Scan<Buffer> {
 		while (this.total < from + count && !this.isWhole) {
-			const needed = Math.max(this.total - from, TAIL_BYTES);
+			// Enough of a file's end to find the tags there.
+			const needed = Math.max(this.total - from, 160);
 			this.bytes = this.bytes.subarray(-needed);
 			yield;
 		}

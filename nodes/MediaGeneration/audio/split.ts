@@ -24,9 +24,6 @@ const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
 const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
-/** Characters that show whether a sentence ends among them. */
-const LOOK_BEHIND = 9;
-const LOOK_AHEAD = 16;
 
 /** Letters and digits of ASCII, letters of East Asia and surrogates are neither space nor punctuation. */
 const isPlain = (code: number) =>
@@ -45,9 +42,9 @@ const before = (text: string, at: number, characters: number) =>
 	text.slice(Math.max(0, at - characters), at);
 
 function sentenceEnds(text: string, at: number): boolean {
-	const head = before(text, at, LOOK_BEHIND);
+	const head = before(text, at, 9);
 	if (!SENTENCE_END.test(head) || ABBREVIATION.test(head) || ELLIPSIS.test(head)) return false;
-	return !GOES_ON.test(text.slice(at, at + LOOK_AHEAD));
+	return !GOES_ON.test(text.slice(at, at + 16));
 }
 
 /** Two parts may meet there: the first one ends at `at`, with or without spaces after it. */
@@ -89,7 +86,6 @@ const PLACES = [
 
 /** Services read such brackets as tags, e.g. `<break time="1.5s" />` and `[whispers]`. A lone one, and a longer one, is text. */
 const TAG = /<[^<>]{1,300}>|\[[^[\]]{1,300}\]/g;
-const LONGEST_TAG = 302;
 
 /** The tag that a place lies in, by the place. */
 type Tags = ReadonlyMap<number, { start: number; end: number }>;
@@ -97,7 +93,7 @@ type Tags = ReadonlyMap<number, { start: number; end: number }>;
 /** @param limit of the part that begins at `from`: tags for which no part has room may be cut */
 function tagsIn(text: string, from: number, limit: number): Tags {
 	const tags = new Map<number, { start: number; end: number }>();
-	for (const { index, 0: tag } of text.slice(from, limit + LONGEST_TAG).matchAll(TAG)) {
+	for (const { index, 0: tag } of text.slice(from, limit + 302).matchAll(TAG)) {
 		const [start, end] = [from + index, from + index + tag.length];
 		if (tag.length > limit - from || start >= limit) continue;
 		for (let at = start + 1; at < end; at += 1) tags.set(at, { start, end });
@@ -114,8 +110,6 @@ interface SplitRange {
 	tags: Tags;
 }
 
-const STEP_PLACES = 10_000;
-
 function* nearest(
 	text: string,
 	{ from, ideal, limit, tags }: SplitRange,
@@ -124,24 +118,22 @@ function* nearest(
 	const fits = (at: number) => isPlace(text, at) && !tags.has(at);
 	const farthest = Math.max(ideal - from, limit - ideal);
 	for (let distance = 0; distance <= farthest; distance += 1) {
-		if (distance % STEP_PLACES === STEP_PLACES - 1) yield;
+		if (distance % 10_000 === 9_999) yield;
 		if (ideal + distance <= limit && fits(ideal + distance)) return ideal + distance;
 		if (ideal - distance > from && fits(ideal - distance)) return ideal - distance;
 	}
 	return undefined;
 }
 
-/** Text before and after a place that shows where words and graphemes begin. */
-const BEFORE = 256;
-const AFTER = 64;
 const segmenters = (['word', 'grapheme'] as const).map(
 	(granularity) => new Intl.Segmenter('en', { granularity }),
 );
 
 /** Cuts a text without spaces: between two words of its script, else two graphemes, else two code points. */
 function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
-	const begin = Math.max(from, ideal - BEFORE);
-	const window = text.slice(begin, ideal + AFTER);
+	// So much of the text around a place shows where words and graphemes begin.
+	const begin = Math.max(from, ideal - 256);
+	const window = text.slice(begin, ideal + 64);
 	for (const segmenter of segmenters) {
 		const found = segmenter.segment(window).containing(ideal - begin);
 		if (found === undefined) continue;

@@ -10,9 +10,6 @@ export interface Spoken {
 
 /** More than a day of speech has; sorting them takes less than the event loop can wait. */
 export const MOST_CUES = 50_000;
-/** Blank lines do not count. */
-const MOST_LINES = 10 * MOST_CUES;
-const STEP_CHARACTERS = 100_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
@@ -60,7 +57,7 @@ export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 	for (let [at, worked] = [0, 0]; at < text.length;) {
 		LINE.lastIndex = at;
 		const [whole, content = ''] = LINE.exec(text) ?? [];
-		if (whole === undefined || lines > MOST_LINES || cues.length > MOST_CUES) return undefined;
+		if (whole === undefined || lines > 10 * MOST_CUES || cues.length > MOST_CUES) return undefined;
 		at += whole.length;
 		const line = content.trimEnd();
 		const times = TIMES.exec(line);
@@ -74,7 +71,7 @@ export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 		}
 		isApart = line === '';
 		lines += isApart ? 0 : 1;
-		if (at - worked < STEP_CHARACTERS) continue;
+		if (at - worked < 100_000) continue;
 		worked = at;
 		yield;
 	}

@@ -12,27 +12,20 @@ import {
 /** Samples of these kinds can be put one after another, as each stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
 const REFUSED_ENCODINGS: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
-const PCM = 1;
-const PLAIN_BYTES = 16;
-const EXTENSIBLE_BYTES = 40;
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
-/** Rates go from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051). */
-const [LEAST_RATE, MOST_RATE] = [4_000, 384_000];
-const MOST_CHANNELS = 24;
-const MOST_BITS = 64;
 
-/** Reads a format chunk, or says why no sound with it can be joined. */
+/** Reads a format chunk (16 bytes, or 40 of an extensible format), or says why no sound with it can be joined. */
 function readFormat(content: Buffer): WavFormat | string {
-	if (content.length < PLAIN_BYTES) return 'its format chunk is too short';
+	if (content.length < 16) return 'its format chunk is too short';
 	const tag = content.readUInt16LE(0);
-	const isExtensible = content.toString('latin1', 26, EXTENSIBLE_BYTES) === USUAL_GUID;
+	const isExtensible = content.toString('latin1', 26, 40) === USUAL_GUID;
 	const format: WavFormat = {
 		encoding: isExtensible ? content.readUInt16LE(24) : tag,
 		channels: content.readUInt16LE(2),
 		sampleRate: content.readUInt32LE(4),
 		blockBytes: content.readUInt16LE(12),
 		bits: content.readUInt16LE(14),
-		chunk: Buffer.from(content.subarray(0, isExtensible ? EXTENSIBLE_BYTES : PLAIN_BYTES)),
+		chunk: Buffer.from(content.subarray(0, isExtensible ? 40 : 16)),
 	};
 	if (ENCODINGS[format.encoding] === undefined)
 		return `its samples are coded in a way that can't be joined (${REFUSED_ENCODINGS[tag] ?? `format ${tag}`})`;
@@ -40,8 +33,9 @@ function readFormat(content: Buffer): WavFormat | string {
 	const isSound = bits > 0 && blockBytes % channels === 0;
 	if (!isSound || blockBytes < channels * Math.ceil(bits / 8))
 		return 'its format chunk contradicts itself';
-	const isRate = sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE;
-	if (!isRate || channels > MOST_CHANNELS || blockBytes > (channels * MOST_BITS) / 8)
+	// Rates go from telephones, with room below, to the fastest converters ("DXD"); 22.2 sound has 24 channels (ITU-R BS.2051).
+	const isRate = sampleRate >= 4_000 && sampleRate <= 384_000;
+	if (!isRate || channels > 24 || blockBytes > channels * 8)
 		return `its format chunk has implausible values: ${sampleRate} Hz, ${channels} channels, ${blockBytes} bytes for each sample`;
 	return format;
 }
@@ -64,9 +58,9 @@ export const MOST_BYTES = 0xffff_ffff;
 export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const fact = Buffer.alloc(4);
 	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
-	const isPcm = format.encoding === PCM;
+	const isPcm = format.encoding === 1;
 	// Formats other than PCM state the length of their extension, even where they have none.
-	const extension = Buffer.alloc(!isPcm && format.chunk.length === PLAIN_BYTES ? 2 : 0);
+	const extension = Buffer.alloc(!isPcm && format.chunk.length === 16 ? 2 : 0);
 	const formatChunk = chunk('fmt ', Buffer.concat([format.chunk, extension]));
 	const before = isPcm ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);
 	const data = chunk('data', Buffer.alloc(0));
@@ -77,16 +71,13 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	return Buffer.concat([riff, before, data]);
 }
 
-const RIFF_HEADER_BYTES = 12;
-const CHUNK_HEADER_BYTES = 8;
-const MOST_FORMAT_BYTES = 64;
-
 export function* scanWav(file: Unread): Scan {
 	const riffSize = file.bytes.readUInt32LE(4);
 	let format: WavFormat | undefined;
-	for (let [at, idle] = [RIFF_HEADER_BYTES, 0]; ;) {
-		const head = yield* file.read(at, CHUNK_HEADER_BYTES);
-		if (head.length < CHUNK_HEADER_BYTES) return noSound('it is a WAV file without samples');
+	// The header of the file has 12 bytes, and that of a chunk 8.
+	for (let [at, idle] = [12, 0]; ;) {
+		const head = yield* file.read(at, 8);
+		if (head.length < 8) return noSound('it is a WAV file without samples');
 		// A zero makes an odd size even, but not every program writes it; no name begins with a zero.
 		idle += head[0] === 0 ? 1 : IDLE_ELEMENT;
 		if (idle > MOST_IDLE) return noSound('it is a WAV file that holds no sound for too long');
@@ -96,7 +87,7 @@ export function* scanWav(file: Unread): Scan {
 		}
 		const id = head.toString('latin1', 0, 4);
 		const size = head.readUInt32LE(4);
-		at += CHUNK_HEADER_BYTES;
+		at += 8;
 		if (id === 'data') {
 			if (format === undefined) return noSound('it is a WAV file that does not state its format');
 			// A file that was written as a stream does not state its size: its samples go on to its end.
@@ -106,7 +97,7 @@ export function* scanWav(file: Unread): Scan {
 			return factsOf(format, at, isStream ? there : Math.min(size, there));
 		}
 		if (id === 'fmt ') {
-			const wanted = Math.min(size, MOST_FORMAT_BYTES);
+			const wanted = Math.min(size, 64);
 			const content = (yield* file.read(at, wanted)).subarray(0, wanted);
 			if (content.length < wanted) return noSound('it is a WAV file without samples');
 			const read = readFormat(content);

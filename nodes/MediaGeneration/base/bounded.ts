@@ -12,13 +12,10 @@ export interface Read {
 	unread?: string;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 function endOfText(json: string, start: number): number {
 	for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
 		let slashes = 0;
-		while (json.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
+		while (json.charCodeAt(end - 1 - slashes) === 0x5c) slashes += 1;
 		if (slashes % 2 === 0) return end + 1;
 	}
 	return json.length;
@@ -36,7 +33,7 @@ function scanJson(json: string, bound: Bound): string | { exact: string } {
 		const code = json.charCodeAt(at);
 		const start = at;
 		at += 1;
-		if (code === QUOTE) {
+		if (code === 0x22) {
 			at = endOfText(json, start);
 			if (at - start - 2 > bound.text) return `with a text of more than ${bound.text} characters`;
 		} else if (code === 0x7b || code === 0x5b) {
@@ -73,7 +70,7 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
  */
 export async function readText(
 	body: unknown,
-	{ bytes }: Bound = ANSWER,
+	bytes = ANSWER.bytes,
 ): Promise<{ text: string; whole: boolean }> {
 	if (typeof body === 'string') return { text: body.slice(0, bytes), whole: body.length <= bytes };
 	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;

@@ -1,5 +1,4 @@
 /** Reads values that come from outside, of which nothing is known. */
-import { MAX_MAPPED_DEPTH } from './limits';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -42,8 +41,15 @@ export function sumOf(numbers: readonly number[]): number {
 export function mapTexts<T>(value: T, change: (text: string, name: string) => string): T {
 	// What stands in several places, or in itself, is copied once.
 	const copies = new Map<object, object>();
-	const fill = (each: object, copy: object, [name, depth]: [string, number]) => {
+	const mapOne = (each: unknown, name: string, depth: number): unknown => {
+		if (typeof each === 'string') return change(each, name);
+		if (typeof each !== 'object' || each === null || 'toJSON' in each) return each;
 		const isList = Array.isArray(each);
+		// A deeper value would overflow the stack.
+		const known = depth < 200 ? copies.get(each) : each;
+		if (known !== undefined) return known;
+		const copy = isList ? [] : {};
+		copies.set(each, copy);
 		for (const [key, entry] of Object.entries(each)) {
 			const mapped = mapOne(entry, isList ? name : key, depth + 1);
 			const field = { value: mapped, enumerable: true, writable: true, configurable: true };
@@ -51,16 +57,6 @@ export function mapTexts<T>(value: T, change: (text: string, name: string) => st
 			Object.defineProperty(copy, isList ? key : change(key, ''), field);
 		}
 		return copy;
-	};
-	const mapOne = (each: unknown, name: string, depth: number): unknown => {
-		if (typeof each === 'string') return change(each, name);
-		if (typeof each !== 'object' || each === null || 'toJSON' in each) return each;
-		if (depth >= MAX_MAPPED_DEPTH) return each;
-		const known = copies.get(each);
-		if (known !== undefined) return known;
-		const copy = Array.isArray(each) ? [] : {};
-		copies.set(each, copy);
-		return fill(each, copy, [name, depth]);
 	};
 	return mapOne(value, '', 0) as T;
 }

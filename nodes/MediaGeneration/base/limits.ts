@@ -13,8 +13,6 @@ export interface Bound {
 export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
 /** Bodies of real callbacks are a few kB. */
 export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
-/** Levels of the user's own values, which are not bounded otherwise. */
-export const MAX_MAPPED_DEPTH = 200;
 
 /** Levels that are searched for the records of a list, the reasons of an error, and the addresses of files. */
 export const MAX_LEVELS = 5;
@@ -25,9 +23,8 @@ export const MAX_LOOKED_AT = 1_000;
 export const MAX_TASK_ID = 4_000;
 export const MAX_REFERENCE = 500;
 
-/** No Retry-After is believed beyond this, and callbacks are held back for no longer than the second one. */
+/** No Retry-After is believed beyond this. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000;
-export const MAX_OUTSIDER_PAUSE_MS = 30_000;
 
 /** Files of one task. */
 export const MAX_FILES = 100;

@@ -5,7 +5,6 @@ import type { N8nContext } from '../transport/client';
 import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/clock';
 import { Limiter } from '../base/limiter';
-import { ANSWER } from '../base/limits';
 
 /**
  * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
@@ -57,7 +56,7 @@ export async function readStoredText(
 	binary: IBinaryData,
 	bytes: number,
 ): Promise<string | undefined> {
-	const { text, whole } = await readText(readStored(context, binary), { ...ANSWER, bytes });
+	const { text, whole } = await readText(readStored(context, binary), bytes);
 	return whole ? text : undefined;
 }
 

@@ -30,11 +30,9 @@ export function showEqualNames(
 /** A run ends with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
-const FROM_WORST: readonly RunOutcome[] = [...outcomes, 'done', 'asleep'];
-
 /** @param ends may be what others have written, of which only outcomes count */
 export function worstOf(ends: readonly unknown[]): RunOutcome {
-	return FROM_WORST.find((end) => ends.includes(end)) ?? 'done';
+	return ([...outcomes, 'done', 'asleep'] as const).find((end) => ends.includes(end)) ?? 'done';
 }
 
 export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
@@ -43,8 +41,6 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 		return failureIn(json)?.outcome ?? (isOver ? 'done' : 'timed_out');
 	});
 }
-
-const RUNS_FIELD = 'mediaGenerationRuns';
 
 function fitting(taskIds: Iterable<string>): string {
 	let value = '';
@@ -64,12 +60,13 @@ export function noteExecution(
 	quietly(() => {
 		const customData = executionValues(context);
 		const store = context.getContext('flow');
-		const runs: Record<string, unknown> = isObject(store[RUNS_FIELD]) ? store[RUNS_FIELD] : {};
+		const before = store.mediaGenerationRuns;
+		const runs: Record<string, unknown> = isObject(before) ? before : {};
 		runs[run] = { credits: summary.credits, outcome: summary.outcome };
-		store[RUNS_FIELD] = runs;
+		store.mediaGenerationRuns = runs;
 		const all = Object.values(runs).filter(isObject);
-		const before = (customData.getAll().media_task_ids ?? '').split(',');
-		const taskIds = fitting([...before, ...summary.taskIds]);
+		const named = (customData.getAll().media_task_ids ?? '').split(',');
+		const taskIds = fitting([...named, ...summary.taskIds]);
 		const costs = all.flatMap((each) => (typeof each.credits === 'number' ? [each.credits] : []));
 		customData.setAll({
 			...(taskIds === '' ? {} : { media_task_ids: cleanerOf(context).text(taskIds) }),

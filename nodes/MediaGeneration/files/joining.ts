@@ -55,14 +55,16 @@ export async function joinSources(
 		const transcripts = sources.flatMap((source) => source[extension] ?? []);
 		if (transcripts.length < sources.length) continue;
 		// A broken transcript must not cost the sound.
-		const read = await attemptLater(async () => {
+		const read = await attemptLater(async (): Promise<Merged> => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
 			const merge = extension === 'srt' ? mergeSrt : mergeWords;
-			return parts === undefined ? TOO_LONG : await inPieces(merge(parts, options.nameOf));
+			if (parts !== undefined) return await inPieces(merge(parts, options.nameOf));
+			const limit = megabytes(MAX_TRANSCRIPT_BYTES);
+			return { merged: false, reason: `The transcripts are longer than ${limit} together.` };
 		});
-		const merged = read.ok ? read.value : UNREADABLE_TRANSCRIPT;
-		if (!merged.merged) {
-			hints.push(merged.reason);
+		const merged = read.ok ? read.value : undefined;
+		if (merged?.merged !== true) {
+			hints.push(merged?.reason ?? 'A transcript could not be read.');
 			continue;
 		}
 		// Encoding 20 MB is a piece of work of its own.
@@ -80,12 +82,6 @@ export async function joinSources(
 	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
 	return { ok: true, files, times, json };
 }
-
-const TOO_LONG: Merged = {
-	merged: false,
-	reason: `The transcripts are longer than ${megabytes(MAX_TRANSCRIPT_BYTES)} together.`,
-};
-const UNREADABLE_TRANSCRIPT: Merged = { merged: false, reason: 'A transcript could not be read.' };
 
 async function joinSound(
 	context: N8nContext,

@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now } from '../base/clock';
 import { kindOf429, retryAfterMs } from './throttling';
-import { MAX_OUTSIDER_PAUSE_MS, MAX_RETRY_AFTER_MS } from '../base/limits';
+import { MAX_RETRY_AFTER_MS } from '../base/limits';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -48,9 +48,9 @@ export class Account {
 		return this.pauses.get(purpose) ?? 0;
 	}
 
-	/** Holds back all runs of the account with this purpose; only ever longer. */
+	/** Holds back all runs of the account with this purpose; only ever longer. Callbacks are held back for 30 s at most. */
 	pause(purpose: Purpose, nowMs: number, pauseMs: number): void {
-		const longestMs = purpose === 'outsider' ? MAX_OUTSIDER_PAUSE_MS : MAX_RETRY_AFTER_MS;
+		const longestMs = purpose === 'outsider' ? 30_000 : MAX_RETRY_AFTER_MS;
 		const until = nowMs + Math.min(pauseMs, longestMs);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}

@@ -47,7 +47,8 @@ export function apiKeyProblem(value: unknown): string | undefined {
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
 	if (!key.startsWith('sk_'))
 		return 'The API key of the credential does not start with "sk_". Copy the whole key from the API Keys page of the service';
-	if (key.length < MIN_KEY)
+	// A shorter one could stand in an ID by accident: "task_1" holds "sk_1".
+	if (key.length < 8)
 		return 'The API key of the credential is too short. Copy the whole key from the API Keys page of the service';
 	// No text has to be read in two ways to find a key in it, be it part of an address, of HTML or of JSON.
 	if (!/^[\w-]+$/.test(key))
@@ -55,17 +56,13 @@ export function apiKeyProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** A shorter one could stand in an ID by accident: "task_1" holds "sk_1". */
-const MIN_KEY = 8;
-/** A shorter one could be guessed, and could stand in ordinary texts by accident. */
-const MIN_SECRET = 16;
-
 export function callbackSecretProblem(value: unknown): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value !== 'string')
 		return 'The Callback Secret of the credential is not a text. Enter a long random text, or leave it empty';
-	if (value.trim().length < MIN_SECRET)
-		return `The Callback Secret of the credential is shorter than ${MIN_SECRET} characters. Enter a long random text, or leave it empty`;
+	// A shorter one could be guessed, and could stand in ordinary texts by accident.
+	if (value.trim().length < 16)
+		return 'The Callback Secret of the credential is shorter than 16 characters. Enter a long random text, or leave it empty';
 	return undefined;
 }
 

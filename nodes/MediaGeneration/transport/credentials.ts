@@ -55,14 +55,13 @@ export async function readCredentials(
 	return { credentials, data, readAt: now() };
 }
 
-/** What n8n resolves for each item, and can't resolve in a webhook. */
-const OF_AN_ITEM = /^=.*\$(?!secrets\b|vars\b|env\b)/s;
-
 /** Tells whether the key or the address may differ by item. */
 export async function dependsOnItems(context: IExecuteFunctions): Promise<boolean> {
 	const stored = await storedCredential(context, CREDENTIAL);
 	const fields = [stored?.baseUrl, stored?.apiKey, stored?.callbackSecret];
-	return fields.some((value) => typeof value === 'string' && OF_AN_ITEM.test(value));
+	// Such an expression n8n resolves for each item, and can't resolve in a webhook.
+	const ofItem = /^=.*\$(?!secrets\b|vars\b|env\b)/s;
+	return fields.some((value) => typeof value === 'string' && ofItem.test(value));
 }
 
 /** A run uses the account of its first item. Returns a failure for each item whose credential resolves to another one. */

@@ -37,10 +37,8 @@ export type OpenFileFn = (
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
-/** For one hop, until its headers arrive. */
-const OPEN_TIMEOUT_MS = 60_000;
-/** A host may be silent for this long in the middle of a file. */
-const STALL_MS = 60_000;
+/** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
+const MAX_SILENCE_MS = 60_000;
 export const STOPPED = 'the download was stopped';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
@@ -72,7 +70,7 @@ async function request(
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
 	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
-	const limit = timeLimit(OPEN_TIMEOUT_MS, signal);
+	const limit = timeLimit(MAX_SILENCE_MS, signal);
 	try {
 		const response = (await context.helpers.httpRequest({
 			method: 'GET',
@@ -82,7 +80,7 @@ async function request(
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
-			timeout: OPEN_TIMEOUT_MS,
+			timeout: MAX_SILENCE_MS,
 			abortSignal: limit.signal,
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		limit.met();
@@ -102,8 +100,7 @@ async function request(
 		};
 	} catch (error) {
 		limit.end();
-		if (limit.timedOut())
-			return noFile(`it did not answer within ${OPEN_TIMEOUT_MS / 1000} s`, true);
+		if (limit.timedOut()) return noFile('it did not answer within 60 s', true);
 		return noFile(reasonOf(error), connectionOf(error) !== 'impossible');
 	}
 }
@@ -153,7 +150,11 @@ export async function* watched(
 	let giveUp: (reason: Error) => void = () => undefined;
 	const forget = signal && onAbort(signal, () => giveUp(new Error(STOPPED)));
 	void (async () => {
-		for (let left = STALL_MS; left > 0; left = (waitingSince ?? now()) + STALL_MS - now()) {
+		for (
+			let left = MAX_SILENCE_MS;
+			left > 0;
+			left = (waitingSince ?? now()) + MAX_SILENCE_MS - now()
+		) {
 			await sleep(left, over.signal);
 			if (over.signal.aborted) return;
 		}

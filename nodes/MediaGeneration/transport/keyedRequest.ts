@@ -18,9 +18,6 @@ const REFUSED_OPTIONS = ['proxy', 'auth', 'agentOptions'];
 const PASSED_HEADERS =
 	/^(accept(-(charset|encoding|language))?|content-(type|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 
-/** TRACE answers with the request's own headers, and CONNECT makes a proxy of the service. */
-const METHODS = /^(get|head|post|put|patch|delete|options)$/i;
-
 const isSet = (value: unknown) =>
 	isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 
@@ -30,7 +27,9 @@ function optionsProblem(request: JsonObject): string | undefined {
 	const { method = 'GET', rejectUnauthorized = true, skipSslCertificateValidation } = request;
 	if (rejectUnauthorized !== true || isSet(skipSslCertificateValidation))
 		return 'it ignores SSL issues';
-	return METHODS.test(String(method)) ? undefined : 'its method is not one of the usual ones';
+	// TRACE answers with the request's own headers, and CONNECT makes a proxy of the service.
+	const isUsual = /^(get|head|post|put|patch|delete|options)$/i.test(String(method));
+	return isUsual ? undefined : 'its method is not one of the usual ones';
 }
 
 /** The headers that are sent beside the key: n8n's HTTP client sets another key and the length itself. */

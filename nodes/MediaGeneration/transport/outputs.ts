@@ -12,16 +12,12 @@ export interface TaskOutput {
 	kind: OutputKind;
 }
 
-const TRANSCRIPT_KEY = /^(srt|vtt|json|transcript|subtitle)/i;
-const BARE_KEY = /^ur[il]s?$/i;
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
 /** Fields with smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
 /** A name with such a word speaks of what the request carried. */
-const REQUEST_WORDS =
+const REQUEST_WORD =
 	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?)$/i;
-/** A stream plays while the task runs: it is no result, and is gone soon after. */
-const STREAM_KEY = /stream/i;
 /** The best ones come first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 
@@ -64,7 +60,8 @@ export function resolved(
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url) ?? [];
 	const media = stated?.toLowerCase() ?? mediaOf(extensionOf(url));
-	if (TRANSCRIPT_KEY.test(name) || media === 'captions') return 'transcript';
+	if (/^(srt|vtt|json|transcript|subtitle)/i.test(name) || media === 'captions')
+		return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
@@ -86,10 +83,11 @@ interface FieldHolder {
 	depth: number;
 }
 
-const wordsIn = (key: string) => key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
-
-const isResultKey = (key: string) =>
-	!STREAM_KEY.test(key) && !wordsIn(key).some((word) => REQUEST_WORDS.test(word));
+function isResultKey(key: string): boolean {
+	// A stream plays while the task runs, and is gone soon after.
+	if (/stream/i.test(key)) return false;
+	return !key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => REQUEST_WORD.test(word));
+}
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
@@ -132,7 +130,7 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 	};
 	const addField = (to: typeof best, { name, fields }: FieldHolder, key: string) => {
 		// A field that is just "url" takes the name of the object that holds it.
-		const called = BARE_KEY.test(key) ? name : key;
+		const called = /^ur[il]s?$/i.test(key) ? name : key;
 		for (const value of listOf(fields[key])) {
 			const url = (left -= 1) >= 0 ? addressIn(value) : undefined;
 			if (url !== undefined) add(to, { url, kind: outputKindOf(called, url, type) });

@@ -20,12 +20,12 @@ const isGiven = (value: unknown) => value !== undefined;
 
 /** Reasons that are quoted from one error. */
 const MAX_REASONS = 10;
-/** Of a place in the request: `["body", "text"]`, as FastAPI has it, means its field "text". */
-const PARTS_OF_REQUESTS = ['body', 'query', 'path', 'header'];
 
 function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
 	const places = Array.isArray(loc) ? (loc as unknown[]).flatMap((each) => asText(each) ?? []) : [];
-	const own = PARTS_OF_REQUESTS.includes(places[0] ?? '') ? places.slice(1) : places;
+	// FastAPI's `["body", "text"]` means the field "text" of the request.
+	const isPart = ['body', 'query', 'path', 'header'].includes(places[0] ?? '');
+	const own = isPart ? places.slice(1) : places;
 	return asText(own.join('.')) ?? [field, param, propertyPath].map(asText).find(isGiven);
 }
 
@@ -69,12 +69,10 @@ function describesTask({ id, task_id, type, metadata, progress }: JsonObject): b
 
 export const isDescribed = ({ raw }: Task): boolean => describesTask(raw);
 
-const WRAPPERS = ['data', 'result', 'task'];
-
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
 function layersOf(body: unknown, depth = 0): JsonObject[] {
 	if (!isObject(body) || depth > 2) return [];
-	return [body, ...WRAPPERS.flatMap((name) => layersOf(body[name], depth + 1))];
+	return [body, ...['data', 'result', 'task'].flatMap((name) => layersOf(body[name], depth + 1))];
 }
 
 const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && status !== '';

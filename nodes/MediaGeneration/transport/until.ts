@@ -75,7 +75,6 @@ export function weigh(
 
 /** An end that is not clear is looked at again this much later. */
 export const UNCLEAR_PAUSE_MS = 2_500;
-const REFUSED_PAUSE_MS = 1_500;
 const BUSY_PAUSE = { firstMs: 250, mostMs: 3_000 };
 
 /** Pause before a question is asked again, in ms. @param polls how often it was asked */
@@ -85,7 +84,7 @@ export function pauseBeforeNext(poll: Poll, polls: number): number {
 			return UNCLEAR_PAUSE_MS;
 		case 'denied':
 		case 'missing':
-			return REFUSED_PAUSE_MS;
+			return 1_500;
 		case 'busy':
 			return backoffMs(polls, { ...BUSY_PAUSE, retryAfterMs: poll.retryAfterMs });
 		case 'task':
