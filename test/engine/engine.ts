@@ -10,7 +10,6 @@ import {
 	NodeConnectionTypes,
 	type ExecutionError,
 	type IBinaryData,
-	type IConnections,
 	type ICredentialDataDecryptedObject,
 	type ICredentialsExpressionResolveValues,
 	type ICredentialsHelper,
@@ -200,18 +199,6 @@ export function node(
 		parameters,
 		...settings,
 	};
-}
-
-export function connect(...pairs: Array<[string, string, number?]>): IConnections {
-	const connections: IConnections = {};
-	for (const [from, to, output = 0] of pairs) {
-		// A node may be called "constructor".
-		if (!Object.hasOwn(connections, from)) connections[from] = { main: [] };
-		const main = ((connections[from] ??= { main: [] }).main ??= []);
-		while (main.length <= output) main.push([]);
-		main[output]?.push({ node: to, type: NodeConnectionTypes.Main, index: 0 });
-	}
-	return connections;
 }
 
 /** What n8n asks for a node's type. */

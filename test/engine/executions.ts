@@ -2,15 +2,16 @@
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
+	NodeConnectionTypes,
 	Workflow,
 	type IConnections,
 	type INode,
+	type INodeConnections,
 	type INodeType,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { logLines } from './container';
 import {
-	connect,
 	credentialsHelper,
 	mediaGeneration,
 	mediaNode,
@@ -92,6 +93,11 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 	};
 }
 
+/** Each output leads to one node. */
+const to = (...names: string[]): INodeConnections => ({
+	main: names.map((node) => [{ node, type: NodeConnectionTypes.Main, index: 0 }]),
+});
+
 /** Runs the node "Media" between a source of items and what comes after it. @param type another node in its place */
 export async function runNode(
 	options: EngineOptions,
@@ -110,6 +116,6 @@ export async function runNode(
 			node('After', 'noOp'),
 			node('Failed', 'noOp'),
 		],
-		connections: connect(['Source', 'Media'], ['Media', 'After'], ['Media', 'Failed', 1]),
+		connections: { Source: to('Media'), Media: to('After', 'Failed') },
 	});
 }

@@ -71,12 +71,6 @@ describe('an image with reference files', () => {
 			'"Reference Images" names "other", which is no file of the 1st item',
 		],
 		[
-			'a name without a file',
-			{ referenceImages: 'data' },
-			{ data: inMemory(two) },
-			'The prompt names @img2, but there is 1 reference image',
-		],
-		[
 			'a name and no file at all',
 			{},
 			{},
