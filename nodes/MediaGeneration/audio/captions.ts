@@ -54,7 +54,7 @@ function* readSegment(value: unknown): Work<Segment | undefined> {
 	return typeof text === 'string' ? { ...value, text, ...times, words } : undefined;
 }
 
-/** Reads a list of segments, or one alone. Returns undefined where the text is something else. */
+/** Reads a list of segments, or one alone. Returns undefined if the text is something else. */
 function* parseWords(text: string): Work<Segment[] | undefined> {
 	// trim() removes a byte-order mark, too.
 	const value = readJson(text.trim(), TRANSCRIPT).body;
@@ -132,7 +132,7 @@ export const mergeWords = mergerOf<Segment>({
 	whole: (segments) => `[${segments.join(',')}]`,
 });
 
-/** Returns what a transcript in SRT or JSON says; undefined where it is neither. */
+/** Returns what a transcript in SRT or JSON says; undefined if it is neither. */
 export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
 	if (/^\s*[[{]/.test(transcript)) return (yield* parseWords(transcript))?.flatMap(spokenOf);

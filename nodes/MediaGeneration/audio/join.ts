@@ -137,7 +137,7 @@ async function* cutRanges(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRa
 	throw new Error('A file became shorter while it was being joined.');
 }
 
-/** Yields the joined file: each part (from 0) is opened in its turn, read once and closed. Throws where one has become shorter. */
+/** Yields the joined file: each part (from 0) is opened in its turn, read once and closed. Throws if one has become shorter. */
 export async function* joinedChunks(
 	{ head, ranges, silence, pauseBytes, padding }: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,

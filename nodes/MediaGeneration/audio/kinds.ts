@@ -60,7 +60,7 @@ export const isRaw = ({ extension }: FileType): boolean => /^(pcm|[ua]law)$/.tes
 export const typeOfFormat = (format: string): FileType | undefined =>
 	typeByExtension(/^[a-z\d]*/.exec(format.toLowerCase())?.[0] ?? '');
 
-/** Returns the extension of a path or name in small letters; empty where it has none. */
+/** Returns the extension of a path or name in small letters; empty if it has none. */
 export const extensionIn = (path: string): string =>
 	/\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
 
@@ -81,7 +81,7 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 /** Enough bytes to tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const FILE_HEAD_BYTES = 4_100;
 
-/** Other bytes can look like the first frame of an audio file, so that is not `certain`. Texts have no signature here. */
+/** Other bytes can look like the first frame of an audio file, so it is not `certain`. Texts have no signature here. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
 	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
 	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;

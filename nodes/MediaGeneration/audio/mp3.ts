@@ -122,7 +122,7 @@ function zerosIn(bytes: Buffer): number {
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
-	/** Caches headers by their bits, as reading one takes longer than all else. */
+	/** Caches headers by their bits, because reading one takes longer than all else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };

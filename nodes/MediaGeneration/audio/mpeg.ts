@@ -29,7 +29,7 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
-/** The bytes of a frame of Layer III without padding; 0 where there is no such bit rate. */
+/** The bytes of a frame of Layer III without padding; 0 if there is no such bit rate. */
 export function frameLength({ version, sampleRate }: Coding, bitrateIndex: number): number {
 	const rates = version === '1' ? BIT_RATES_1 : BIT_RATES_2;
 	const bytes = (samplesOf(version) / 8) * 1000 * (rates[bitrateIndex] ?? 0);
@@ -58,10 +58,10 @@ export function readFrame(bits: number): FrameHeader | undefined {
 	};
 }
 
-/** Returns the length of the frame that begins there, 0 where it can't be known; undefined where none begins. */
+/** Returns the length of the frame that begins there, 0 if it can't be known; undefined if none begins. */
 type LengthAt = (head: Buffer, at: number) => number | undefined;
 
-/** Needs only three bytes of a header. */
+/** Three bytes of a header are enough. */
 const mpegAt: LengthAt = (head, at) =>
 	head.length < at + 3 ? undefined : readFrame(head.readUIntBE(at, 3) * 256)?.length;
 

@@ -28,7 +28,7 @@ export class SoundScanner {
 		this.step = this.work.next();
 	}
 
-	/** May be called more than once, after the last chunk. */
+	/** Ends the pass after the last chunk. Another call returns the same. */
 	end(): SoundFacts {
 		this.file.isWhole = true;
 		while (this.step.done !== true) this.step = this.work.next();

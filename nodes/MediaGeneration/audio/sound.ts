@@ -20,9 +20,9 @@ interface FactsOf<Kind, Format> {
 	bytes: number;
 	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
-	/** Points lie at even distances, where units can differ in length. */
+	/** Points at even distances, if units can differ in length. */
 	points: Point[];
-	/** All MP3 frames have this one; undefined where it varies. */
+	/** The one of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
 }
@@ -61,10 +61,10 @@ export const partName: NameOf = (index) => `part ${index + 1}`;
 
 export const inWords = (number: number): string => number.toLocaleString('en-US');
 
-/** Rounds seconds to ms, as digits beyond that are noise of the division. */
+/** Rounds seconds to ms, because digits beyond that are noise of the division. */
 export const toMs = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
-/** A pass over a file: it yields where it needs more of it, and ends at the latest once the file is whole. */
+/** A pass over a file: it yields when it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
 /** A pass skips this many bytes of padding between sounds. A tag or a chunk counts as 64 of them. */

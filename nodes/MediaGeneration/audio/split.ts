@@ -14,13 +14,13 @@ const ABBREVIATION = new RegExp(
 );
 const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
-/** The sentence goes on in `"Stop!" he said.` */
+/** The sentence continues in `"Stop!" he said.` */
 const GOES_ON = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
 const CLAUSE_END = /[,;:!?)\]}.…–—،؛][\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** Scripts without spaces have this punctuation. */
 const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
 const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
-/** Belong to the character before them. */
+/** Marks that belong to the character before them. */
 const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
@@ -168,7 +168,7 @@ function* endOfPart(text: string, wanted: SplitRange): Work<number> {
 /**
  * Makes parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part
  * ends with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme,
- * never within a tag. Only spaces at the cuts are left out. Throws a RangeError where `maxCharacters` is below 2.
+ * never within a tag. Only spaces at the cuts are left out. Throws a RangeError if `maxCharacters` is below 2.
  */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {
 	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');

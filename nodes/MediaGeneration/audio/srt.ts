@@ -48,7 +48,7 @@ function close(cues: Spoken[], open: OpenCue | undefined, isNextApart?: boolean)
 	if (text !== '') cues.push({ text, start, end });
 }
 
-/** Numbers, blank lines and hours may be missing. Returns undefined where the text is something else, or has more than `MOST_CUES`. */
+/** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else, or has more than `MOST_CUES`. */
 export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 	const cues: Spoken[] = [];
 	let open: OpenCue | undefined;

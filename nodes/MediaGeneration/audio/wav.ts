@@ -9,7 +9,7 @@ import {
 	type WavFormat,
 } from './sound';
 
-/** Samples of these kinds can be put one after another, as each stands for itself. */
+/** Samples of these kinds can be put one after another, because each stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
 const REFUSED_ENCODINGS: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';

@@ -66,7 +66,7 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 
 /**
  * Reads the text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
- * destroyed. Rejects where the stream breaks. If a body is not `whole`, the text is its beginning.
+ * destroyed. Rejects if the stream breaks. If a body is not `whole`, the text is its beginning.
  */
 export async function readText(
 	body: unknown,

@@ -19,7 +19,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
 	}
 }
 
-/** Returns the value of a key, and makes it first where there is none. */
+/** Returns the value of a key, and makes it first if there is none. */
 export function ensured<K, V>(
 	map: Pick<Map<K, V>, 'get'> & { set(key: K, value: V): unknown },
 	key: K,

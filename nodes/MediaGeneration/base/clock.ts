@@ -21,7 +21,7 @@ export function clockAheadMs(): number {
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Acts at once where the signal has aborted already. One listener serves all callers, as Node.js warns of signals with more than ten.
+ * Acts at once if the signal has aborted already. One listener serves all callers, because Node.js warns of signals with more than ten.
  * @returns how to stop listening
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
@@ -45,7 +45,7 @@ export interface TimeLimit {
 	abort(): void;
 	/** Disarms the timer, so that from now on only the outer signal counts. */
 	met(): void;
-	/** Must be called: a signal that lives as long as an execution must not collect listeners. */
+	/** To be called in any case: a signal that lives as long as an execution must not collect listeners. */
 	end(): void;
 }
 
@@ -64,7 +64,7 @@ export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
 	return { signal: controller.signal, timedOut: () => timer.aborted, abort, met, end };
 }
 
-/** Resolves to what is awaited, or to undefined where the signal aborts first. */
+/** Resolves to what is awaited, or to undefined if the signal aborts first. */
 export async function unlessAborted<T>(
 	signal: AbortSignal,
 	awaited: T,

@@ -57,14 +57,15 @@ export function invalid(message: string, description: string): FailureError {
 
 export type Attempt<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
-export const messageOf = (error: unknown): string =>
-	error instanceof Error ? error.message : 'unknown reason';
+export function messageOf(error: unknown): string {
+	return (error instanceof Error ? quote(error.message) : undefined) ?? 'unknown reason';
+}
 
 /** An exception as what it is: of n8n's store, a parser, a bug of ours. Nothing was sent for its item. */
 export function asFailure(error: unknown): Failure {
 	if (error instanceof FailureError) return error.failure;
 	return invalid(
-		`The item could not be handled: ${quote(messageOf(error)) ?? 'unknown reason'}`,
+		`The item could not be handled: ${messageOf(error)}`,
 		'Nothing was sent for it. Check that n8n still has the files of this execution, and can store new ones.',
 	).failure;
 }

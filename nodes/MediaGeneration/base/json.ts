@@ -29,7 +29,7 @@ export function urlOf(value: unknown, base?: string): URL | undefined {
 	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;
 }
 
-/** Rounds, as sums of fractions have tiny errors. */
+/** Rounds, because sums of fractions have tiny errors. */
 export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;
 }

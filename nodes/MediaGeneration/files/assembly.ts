@@ -12,7 +12,7 @@ import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files
 import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
 import { joinSources, type SoundSource } from './joining';
 
-/** How the tasks of an item make its output. Plain data, as a sleeping execution keeps it. */
+/** How the tasks of an item make its output. Plain data, because a sleeping execution keeps it. */
 export interface Assembly {
 	/** `pauseMs` of silence separate the parts of one file. */
 	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
@@ -27,7 +27,7 @@ export interface AssemblyInput {
 }
 
 export interface DonePart extends Done {
-	/** Undefined where the files are still to be fetched. */
+	/** Undefined until its files are fetched. */
 	delivered?: Delivered | undefined;
 }
 
@@ -93,7 +93,7 @@ function endingOf(number: number, { longText, texts }: Assembly): string {
 	return last === '1' ? '' : `-${String(number + 1).padStart(last.length, '0')}`;
 }
 
-/** Fetches the files of a part as soon as it is over, as their addresses are temporary. @param number from 0 */
+/** Fetches the files of a part as soon as it has ended, because their addresses are temporary. @param number from 0 */
 export async function deliverPart(
 	delivery: Pick<Delivery, 'deliver'>,
 	done: Done,

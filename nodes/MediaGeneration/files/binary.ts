@@ -13,12 +13,9 @@ import { Limiter } from '../base/limiter';
  */
 const storeMemory = new Limiter(100_000_000);
 
-/** @param expected bytes @returns how to give the memory back; undefined where the signal aborts first */
-export async function reserveMemory(
-	expected: number,
-	signal?: AbortSignal,
-): Promise<(() => void) | undefined> {
-	return await storeMemory.take(expected, signal).catch(() => undefined);
+/** Rejects if the signal aborts first. @param expected bytes @returns how to give the memory back */
+export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
+	return await storeMemory.take(expected, signal);
 }
 
 /** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
@@ -86,7 +83,7 @@ export async function storeChunks(
 		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
 	} finally {
 		stream?.destroy();
-		release?.();
+		release();
 		await chunks.return(undefined);
 	}
 }

@@ -9,7 +9,7 @@ function decoded(payload: string, isBase64: boolean): Buffer | undefined {
 	return text.ok ? Buffer.from(text.value, isBase64 ? 'base64' : 'utf8') : undefined;
 }
 
-/** @returns why it could not be stored, completing "could not be downloaded: ...", where it could not */
+/** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
 export async function storeDataUrl(
 	wanted: WantedFile,
 	{ context }: Pick<DownloadDeps, 'context'>,

@@ -7,10 +7,10 @@ import { backoffMs, type Clock } from '../base/clock';
 import { megabytes, messageOf } from '../base/failures';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
-import { headerOf, STOPPED, streamOf, watched } from '../transport/fileHost';
+import { STOPPED, streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
 import type { TaskOutput } from '../transport/outputs';
-import { retryAfterMs } from '../transport/throttling';
+import { headerOf, retryAfterMs } from '../transport/throttling';
 import { learnMode, reserveMemory } from './binary';
 import { fileTypeOf, problemWith } from './kind';
 
@@ -49,7 +49,7 @@ class Busy extends Error {
 	}
 }
 
-/** Some file hosts refuse what does not look like a browser (docs/service.md, "HTTP"). */
+/** Some file hosts refuse clients that are no browser (docs/service.md, "HTTP"). */
 const HEADERS = { 'User-Agent': 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)' };
 
 export function tooLarge(maxBytes: number, length?: number): string {
@@ -65,7 +65,7 @@ interface Known {
 	endSeenAt?: number;
 }
 
-/** @returns why it could not be stored, completing "could not be downloaded: ...", where it could not */
+/** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
 export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<Stored | string> {
 	const known: Known = {};
 	for (let tries = 1; ; tries += 1) {
@@ -92,7 +92,6 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 		checkAnswer(opened);
 		const type = await transfer.begin(rest);
 		const release = await reserveMemory(known.length ?? wanted.maxBytes, deps.signal);
-		if (release === undefined) throw new Refused(STOPPED);
 		try {
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);
@@ -185,7 +184,7 @@ class Transfer {
 		}
 	}
 
-	/** Throws where the end of the answer is not that of the file. */
+	/** Throws if the end of the answer is not that of the file. */
 	private checkEnd(): void {
 		const { received, known } = this;
 		const { length } = known;
@@ -195,7 +194,7 @@ class Transfer {
 		// axios in n8n-core 2.41 decompresses bodies and hides it: the length may be that of compressed bytes, which are a little longer.
 		if (length !== undefined && received < length - (64 + length / 1_000))
 			throw new Error(`the file broke off after ${received} of ${length} bytes`);
-		// Node.js does not distinguish a reset connection from a closed one where no length is stated.
+		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
 		if (known.endSeenAt === received) return;
 		known.endSeenAt = received;
 		throw new Error(`the file ended after ${received} bytes with no sign that it was complete`);

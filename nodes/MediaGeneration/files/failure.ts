@@ -45,7 +45,7 @@ export function wordsFor(left: LeftOver): string {
 	return `${wordsForUnclear(left)}${tasks}`;
 }
 
-/** Says after a failure what is paid for, and what running the node again would pay. The failure itself names its own task. */
+/** Words after a failure: what is paid for, and what running the node again would pay. The failure itself names its own task. */
 function adviceAfter({ taskId }: Failure, left: LeftOver): string {
 	const { taskIds, creates = false, others = '' } = left;
 	const before = `${others}${wordsForUnclear(left)}`;
@@ -97,7 +97,7 @@ interface ItemFailure {
 	failure: Failure;
 }
 
-/** Uses our words alone, as an error of the HTTP helper holds the request with its headers. */
+/** Uses our words alone, because an error of the HTTP helper holds the request with its headers. */
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,

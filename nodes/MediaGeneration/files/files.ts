@@ -25,7 +25,7 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
-	/** Known for a sound that was fetched. */
+	/** Facts of a sound that was fetched. */
 	sound?: SoundFacts | undefined;
 }
 
@@ -61,7 +61,7 @@ const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\
 /** Windows takes these names for devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
-/** Makes the name of files, without an extension that the user has typed, as their own replaces it. Returns undefined where nothing is left. */
+/** Makes the name of files, without an extension that the user has typed, because their own replaces it. Returns undefined if nothing is left. */
 export function stemOf(text = ''): string | undefined {
 	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
 	const extension = extensionIn(typed);
@@ -79,7 +79,7 @@ export function stemOf(text = ''): string | undefined {
 	return stem === '' ? undefined : stem;
 }
 
-/** Numbers further files of a type in place; where all have one type, as their binary fields are. */
+/** Numbers further files of a type in place; if all have one type, like their binary fields. */
 function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(stem.length) ?? '';
 	const stored = files.filter((file) => file.kind === 'stored');

@@ -51,7 +51,7 @@ function fitting(taskIds: Iterable<string>): string {
 	return value;
 }
 
-/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, as older n8n have no such values. */
+/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, because older n8n have no such values. */
 export function noteExecution(
 	context: IExecuteFunctions,
 	run: string,
@@ -60,7 +60,7 @@ export function noteExecution(
 	quietly(() => {
 		const customData = executionValues(context);
 		const store = context.getContext('flow');
-		const before = store.mediaGenerationRuns;
+		const before: unknown = store.mediaGenerationRuns;
 		const runs: Record<string, unknown> = isObject(before) ? before : {};
 		runs[run] = { credits: summary.credits, outcome: summary.outcome };
 		store.mediaGenerationRuns = runs;
@@ -76,7 +76,7 @@ export function noteExecution(
 	});
 }
 
-/** An execution that slept is awake: what became of its items replaces `asleep`. Never throws, as {@link noteExecution}. */
+/** An execution that slept is awake: what became of its items replaces `asleep`. Never throws. */
 export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
 		const customData = executionValues(context);

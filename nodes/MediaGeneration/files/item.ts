@@ -5,7 +5,7 @@ import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { inPieces, realClock } from '../n8n/clock';
-import { attemptLater, onOneLine, quote, type Failure } from '../base/failures';
+import { attemptLater, onOneLine, type Failure } from '../base/failures';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, urlOf, type JsonObject } from '../base/json';
@@ -48,8 +48,8 @@ export function fieldsOf(raw: JsonObject): IDataObject {
 }
 
 /**
- * Gives an item the JSON of the input item, as "Include Input" asks for. In place, as a failed item has a hidden property that no copy
- * has. @param input undefined where the option is off
+ * Gives an item the JSON of the input item, as "Include Input" asks for. In place, because a failed item has a hidden property that no copy
+ * has. @param input undefined if the option is off
  */
 export function carryInput(
 	item: INodeExecutionData,
@@ -64,11 +64,11 @@ export function carryInput(
 }
 
 export interface Whole {
-	/** One item; with Split Files one for each file that is there, and none where none is. */
+	/** One item; with Split Files one for each file that is there, and none if there is none. */
 	items: INodeExecutionData[];
 	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
 	outputs: DeliveredOutput[];
-	/** Outcome `undelivered`, where a file is missing. */
+	/** Outcome `undelivered` if a file is missing. */
 	failure: Failure | undefined;
 }
 
@@ -86,7 +86,7 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
 	return {
 		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${quote(first.problem) ?? first.problem}`,
+		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${first.problem}`,
 		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
 		taskId,
 		status: task.status,

@@ -15,7 +15,7 @@ import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
 	sound: IBinaryData;
-	/** Known where the sound was read before. */
+	/** What an earlier reading found. */
 	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	json?: IBinaryData | undefined;
@@ -27,7 +27,7 @@ interface JoinOptions extends PlanOptions {
 }
 
 type Joined =
-	/** `times` says where each part is in the joined sound. */
+	/** `times`: where each part is in the joined sound. */
 	| { ok: true; files: StoredFile[]; times: Joinable['parts']; json: IDataObject }
 	/** The reason completes "could not be joined: ...". */
 	| { ok: false; reason: string };

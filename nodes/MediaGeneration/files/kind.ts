@@ -21,7 +21,7 @@ const MARKUP =
 /** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 
-/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined where it is neither UTF-8 nor markup. */
+/** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined if it is neither UTF-8 nor markup. */
 export function leadingText(head: Buffer): string | undefined {
 	// The head may end within a character; however much of it is there, one sign stands for it.
 	const text = head.toString('utf8').replace(/\ufffd$/, '');
@@ -59,7 +59,7 @@ const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
 const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
 const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
 
-/** What was asked for, what the address is named, and what the host states, where each says anything that fits. */
+/** The types that the request, the address and the host name, if they fit. */
 function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
 	const fitting = (type: kinds.FileType | undefined) =>
@@ -132,7 +132,7 @@ function isOtherText(text: string, about: AboutFile): boolean {
 	return extension === 'json' || !/-->|^WEBVTT/.test(text);
 }
 
-/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined where it may be one. */
+/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined if it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	const text = leadingText(head);
 	if (isMedia(about)) {

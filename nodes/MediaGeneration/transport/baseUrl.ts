@@ -66,7 +66,7 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** Says what is wrong with a credential and what to do about it, in words that repeat neither key nor secret. */
+/** Words for what is wrong with a credential and what to do about it, in words that repeat neither key nor secret. */
 export function credentialProblem(fields: Record<string, unknown>): string | undefined {
 	const { baseUrl, apiKey, callbackSecret } = fields;
 	return baseUrlProblem(baseUrl) ?? apiKeyProblem(apiKey) ?? callbackSecretProblem(callbackSecret);

@@ -21,7 +21,7 @@ export interface Body {
 }
 
 /**
- * Files of this form are read while they are sent. n8n hands it to axios, which takes any object that looks like the web's FormData, and
+ * Files of this form are read while they are sent. n8n hands it to axios, which takes any object that resembles the web's FormData, and
  * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold whole files.
  */
 class StreamedForm {
@@ -29,7 +29,7 @@ class StreamedForm {
 
 	constructor(private readonly parts: ReadonlyArray<[field: string, part: string | FormFile]>) {}
 
-	/** Never called, but axios looks for it. */
+	/** Never called, but axios checks that it is there. */
 	append(): void {}
 
 	entries() {
@@ -48,7 +48,7 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 }
 
 /**
- * Reads a file to send it, and fails before its end where it is no longer what it was: a request with less than its Content-Length is
+ * Reads a file to send it, and fails before its end if it has changed: a request with less than its Content-Length is
  * none (RFC 9112, 6.3).
  */
 async function* wholeFile({ name, size, stream }: FormFile): AsyncGenerator<Uint8Array> {
@@ -64,11 +64,11 @@ async function* wholeFile({ name, size, stream }: FormFile): AsyncGenerator<Uint
 interface Encoded {
 	body?: IDataObject | StreamedForm;
 	headers: Record<string, string>;
-	/** Says why a file could not be sent: then the request never was whole. */
+	/** Returns why a file could not be sent: then the request never was whole. */
 	unsent?: () => string | undefined;
 }
 
-/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, as it chooses the boundary. */
+/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, because it chooses the boundary. */
 export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };

@@ -1,5 +1,5 @@
 /**
- * The one door to the service. Only n8n's credential attaches the key, nothing here is repeated, every request ends within its time,
+ * Sends all requests to the service. Only n8n's credential attaches the key, nothing here is repeated, every request ends within its time,
  * however slowly its answer drips, and an answer's words on throttling are learned here.
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
@@ -79,7 +79,7 @@ async function requestWithin<T>(
 	try {
 		const limited = {
 			...options,
-			// The helper's own limit counts idle time only, and serves where the abort is ignored.
+			// The helper's own limit counts idle time only, and serves if the abort is ignored.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			abortSignal: limit.signal,
 			returnFullResponse: true,
@@ -163,7 +163,7 @@ async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeou
 	});
 }
 
-/** Asks what a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined where it can't be seen. */
+/** Asks what a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined if it can't be seen. */
 export async function publishedMethods(
 	context: N8nContext,
 	url: string,

@@ -105,7 +105,7 @@ export async function recentCredentials(context: N8nContext): Promise<Credential
 	});
 }
 
-/** Gives n8n what it signs requests with: read again where it is not recent. Where that fails, n8n itself reads it, and says why. */
+/** Gives n8n what it signs requests with: read again if it is not recent. If that fails, n8n itself reads it, and says why. */
 export function signer(
 	context: RequestContext,
 	first: CredentialRead,

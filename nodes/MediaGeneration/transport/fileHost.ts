@@ -1,12 +1,13 @@
 /**
- * The other door to the network, for files: it never uses a credential. Redirects are followed one by one, so that every hop passes
- * n8n's own protection against server-side request forgery, which is off by default; private addresses only where the service has one.
+ * Opens files, and never uses a credential. Redirects are followed one by one, so that every hop passes
+ * n8n's own protection against server-side request forgery, which is off by default; private addresses only if the service has one.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { ABORTED, onAbort, timeLimit, type Clock } from '../base/clock';
-import { asText, urlOf } from '../base/json';
+import { urlOf } from '../base/json';
+import { headerOf } from './throttling';
 import { connectionOf, reasonOf } from '../n8n/networkError';
 
 export type ByteStream = Exclude<
@@ -19,7 +20,7 @@ export interface OpenFile {
 	status: number;
 	headers: Record<string, unknown>;
 	body: ByteStream;
-	/** Must always be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`, and destroying one that was not read leaves its socket open. */
+	/** To be called in any case, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`, and destroying one that was not read leaves its socket open. */
 	close(): void;
 }
 
@@ -40,10 +41,6 @@ export type OpenFileFn = (
 /** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
 const MAX_SILENCE_MS = 60_000;
 export const STOPPED = 'the download was stopped';
-
-export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
-	return asText([headers[name]].flat()[0]);
-}
 
 export function redirectTarget(location: string | undefined, from: string): URL | string {
 	const target = urlOf(location, from);
@@ -85,7 +82,7 @@ async function request(
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		limit.met();
 		const { body } = response;
-		// An abort shows as an error of the stream, also where nobody reads it.
+		// An abort shows as an error of the stream, even if nobody reads it.
 		body.on('error', () => undefined);
 		return {
 			ok: true,
@@ -105,7 +102,7 @@ async function request(
 	}
 }
 
-/** Refuses private addresses where there is no Base URL. */
+/** Refuses private addresses if there is no Base URL. */
 export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
 	return async (address, headers, signal) => {
 		if (!URL.canParse(address)) return noFile('its address names no host');
@@ -136,8 +133,7 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
 }
 
 /**
- * Yields a body's chunks, and throws where the host sends none for a minute, or the signal aborts; whoever reads may take as long as he
- * likes. One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
+ * Yields a body's chunks, and throws if the host sends none for a minute, or the signal aborts. The reader may take any time. One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
  */
 export async function* watched(
 	body: ByteStream,

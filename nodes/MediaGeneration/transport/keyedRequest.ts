@@ -57,7 +57,7 @@ function targetProblem(target: URL, base: URL): string | undefined {
 	return problem && `its path ${problem}`;
 }
 
-/** Throws, in words without the key, where it could get anywhere but to the Base URL. @param credential one that was checked */
+/** Throws, in words without the key, if it could get anywhere but to the Base URL. @param credential one that was checked */
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
 	const request = given as JsonObject;
 	const base = new URL(normalizeBaseUrl(credential.baseUrl as string));

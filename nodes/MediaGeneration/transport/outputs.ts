@@ -33,7 +33,7 @@ const extensionOf = (url: string) => extensionIn(urlOf(url, NO_HOST)?.pathname ?
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
-/** Words such as "pending" would be relative addresses, too: one without a slash in front has to look like a file. */
+/** Words such as "pending" would be relative addresses, too: one without a slash in front needs the ending of a file. */
 function addressIn(value: unknown): string | undefined {
 	const text = asText(value) ?? '';
 	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
@@ -44,7 +44,7 @@ function addressIn(value: unknown): string | undefined {
 	return isRelative && URL.canParse(text, NO_HOST) ? text : undefined;
 }
 
-/** Gives all addresses a host, each file once. @param baseUrl undefined where no service is known: relative ones then stay as they are */
+/** Gives all addresses a host, each file once. @param baseUrl undefined if no service is known: then relative ones stay as they are */
 export function resolved(
 	outputs: readonly TaskOutput[],
 	baseUrl: string | undefined,
@@ -69,7 +69,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-/** Takes the full picture of an image where there is one; a preview is a result where there is none. */
+/** Takes the full picture of an image where there is one; a preview is a result only without one. */
 function imageIn(entry: unknown): string | undefined {
 	const image = isObject(entry) ? entry : { url: entry };
 	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]

@@ -7,7 +7,7 @@ const RECORD_NAMES = [
 	...['items', 'results', 'list', 'records'],
 ];
 
-/** Finds the records in an answer; undefined where it is no list. */
+/** Finds the records in an answer; undefined if it is no list. */
 export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	if (Array.isArray(body)) return body as unknown[];
 	if (!isObject(body) || depth > MAX_LEVELS) return undefined;
@@ -31,7 +31,7 @@ interface Paging<Entry> {
 	from?: string | undefined;
 }
 
-/** Yields pages with only the entries that no page before had. Ends where there is no such page. */
+/** Yields pages with only the entries that no page before had. Ends if there is none. */
 export async function* newPages<Entry>(paging: Paging<Entry>): AsyncGenerator<Page<Entry>> {
 	const { read, keyOf, seen } = paging;
 	let [cursor, empty] = [paging.from, 0];

@@ -8,13 +8,13 @@ import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './tas
 
 export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task is over, but under another ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
+	/** The task has ended, but under another ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
 	| { kind: 'unclear'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** Every route that was tried answered 404. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can look like it. */
+	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can resemble it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
 
 export interface PollRequest {

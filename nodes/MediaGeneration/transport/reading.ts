@@ -47,7 +47,7 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }
 
-/** Says why a reply can't be used; undefined where it can. `isFinal`: another try changes nothing. */
+/** Returns why a reply can't be used; undefined if it can. `isFinal`: another try changes nothing. */
 function readingProblem(reply: Reply, what: string) {
 	if (!reply.answered)
 		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
@@ -61,7 +61,7 @@ function readingProblem(reply: Reply, what: string) {
 	return { failure, isFinal: !succeeded && !isBusy };
 }
 
-/** Throws a FailureError, as all that reads here. */
+/** Throws a FailureError, like everything that reads here. */
 export async function readReply(reading: Reading): Promise<Answer> {
 	const { client, path, body, what = path, signal, tries = 4 } = reading;
 	const { timeoutMs = 20_000, clock = realClock } = reading;

@@ -61,7 +61,7 @@ export function broken(
 	taskId?: string,
 ): Failure {
 	if (reached === 'nothing') return asFailure(error);
-	const reason = quote(messageOf(error)) ?? 'unknown reason';
+	const reason = messageOf(error);
 	if (taskId === undefined) {
 		const message = `The creation broke off: ${reason}; the task may exist`;
 		const description =

@@ -10,7 +10,7 @@ export interface ListedTask {
 	taskId: string;
 	/** Epoch ms by the service's clock. */
 	createdAt: number | undefined;
-	/** The same, where its zone is certain. */
+	/** The same, if its zone is certain. */
 	moment: number | undefined;
 	raw: JsonObject;
 }
@@ -64,7 +64,7 @@ function taskIn(record: unknown): ListedTask[] {
 	return [{ ...listed, createdAt: timeOf(created), moment: momentOf(created) }];
 }
 
-/** Tells whether the service says that more follows; undefined where it says nothing. */
+/** Tells whether the service says that more follows; undefined if it says nothing. */
 function saysMore(body: unknown): boolean | undefined {
 	if (!isObject(body)) return undefined;
 	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
@@ -78,7 +78,7 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
-/** Undefined where the service says that there is none. Throws a FailureError where it could not be read. */
+/** Undefined if the service says that there is none. Throws a FailureError if it could not be read. */
 async function pageAt(query: TaskListQuery, number: string): Promise<Answer | undefined> {
 	const { limit, type, isWanted } = query;
 	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
@@ -93,7 +93,7 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 }
 
-/** Throws a FailureError where it can't be read. */
+/** Throws a FailureError if it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
 	const answer = await pageAt(query, '1');
@@ -132,7 +132,7 @@ function isNewestFirst(page: readonly ListedTask[]): boolean {
 	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
 }
 
-/** Returns a task whose text its list has cut off with the whole one, or as it was where that can't be read. */
+/** Returns a task whose text its list has cut off with the whole one, or as it was if that can't be read. */
 export async function withFullText(
 	reading: Omit<Reading, 'path'>,
 	task: ListedTask,

@@ -1,11 +1,15 @@
-/** Reads what answers say of limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
+/** Reads headers, and what answers say of limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
 import { asNumber, asText, isObject } from '../base/json';
 import { errorTextOf } from './task';
 import { MAX_RETRY_AFTER_MS } from '../base/limits';
 
+export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
+	return asText([headers[name]].flat()[0]);
+}
+
 /** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
-	const value = asText([headers['retry-after']].flat()[0]);
+	const value = headerOf(headers, 'retry-after');
 	const seconds = asNumber(value);
 	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
 	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;

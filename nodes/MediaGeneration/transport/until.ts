@@ -1,5 +1,5 @@
 /**
- * When an answer about a task counts. One answer can be wrong: throttling looks like a refused key, and a young task like a missing one.
+ * When an answer about a task counts. One answer can be wrong: throttling resembles a refused key, and a young task a missing one.
  * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
 import { backoffMs, type Clock } from '../base/clock';
@@ -40,7 +40,7 @@ export const UNSEEN: Seen = {
 
 export type Clear = Extract<Poll, { kind: 'task' | 'denied' | 'missing' }>;
 
-/** Adds a poll to the ones before. @returns also what is clear by now; undefined where another poll is needed */
+/** Adds a poll to the ones before. @returns also what is clear by now; undefined if another poll is needed */
 export function weigh(
 	before: Seen,
 	poll: Poll,
@@ -73,7 +73,7 @@ export function weigh(
 	}
 }
 
-/** An end that is not clear is looked at again this much later. */
+/** An unclear end is polled again this much later. */
 export const UNCLEAR_PAUSE_MS = 2_500;
 const BUSY_PAUSE = { firstMs: 250, mostMs: 3_000 };
 
@@ -92,7 +92,7 @@ export function pauseBeforeNext(poll: Poll, polls: number): number {
 	}
 }
 
-/** Stands for an answer where none was asked for. @param pauseMs that the service asked for */
+/** Stands for an answer if none was asked for. @param pauseMs that the service asked for */
 export function unasked(pauseMs: number): Poll & { kind: 'busy' } {
 	const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 	return { kind: 'busy', detail: pauseMs > 0 ? asked : 'the service was not asked' };

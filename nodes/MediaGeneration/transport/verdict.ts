@@ -9,7 +9,7 @@ export interface Done {
 	kind: 'done';
 	taskId: string;
 	task: Task;
-	/** Has at least one file, except where a callback or a deadline ends the waiting for them. */
+	/** At least one file, unless a callback or a deadline ends the waiting for them. */
 	outputs: TaskOutput[];
 }
 
@@ -17,7 +17,7 @@ export interface Done {
 export interface Failed {
 	kind: 'failed';
 	failure: Failure;
-	/** The task as last seen; undefined where it never was. */
+	/** The task as last seen; undefined if it never was. */
 	task: Task | undefined;
 }
 
