@@ -127,9 +127,8 @@ export class Ledger {
 		const made = free.find(({ taskId }) => taskId !== undefined);
 		const taken = made ?? free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
 		if (taken === undefined) return undefined;
-		taken.slot = this.keyOf(slot);
-		taken.usedBy = this.run.call?.id;
-		taken.execution = this.run.executionId;
+		const { executionId: execution, call } = this.run;
+		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
 		delete taken.handedOut;
 		return taken;
 	}
@@ -181,8 +180,7 @@ export class Ledger {
 			if (this.newestOf(asked.slot) === undefined) this.sending(asked, createdAt);
 			const entry = this.newestOf(asked.slot);
 			if (entry === undefined) return;
-			entry.createdAt = createdAt;
-			entry.taskId = taskId;
+			Object.assign(entry, { createdAt, taskId });
 			if (receiveUrl !== undefined) entry.receiveUrl = endpointOf(receiveUrl);
 			if (JSON.stringify(answer).length <= MOST_NOTED) entry.answer = this.clean(answer);
 			delete entry.request;
