@@ -6,7 +6,7 @@ const TIMEOUT_MS = 30_000;
 
 type Delivery = { status: number; body: string };
 
-/** Sends completion callbacks (docs/service.md, "Events") and keeps what came of each. */
+/** Sends completion callbacks (docs/service.md, "Callbacks") and keeps what came of each. */
 export class CallbackSender {
 	readonly records: CallbackRecord[] = [];
 	private readonly pending = new Map<string, Promise<void>>();
@@ -19,7 +19,7 @@ export class CallbackSender {
 		private readonly payload: (task: TaskRecord) => JsonObject,
 	) {}
 
-	/** To be called once when a task ends. Without `receive_url` there is no callback (docs/service.md, "Events"). */
+	/** To be called once when a task ends. Without `receive_url` there is no callback (docs/service.md, "Callbacks"). */
 	announce(task: TaskRecord): void {
 		const { callbacks } = this.settings;
 		const { receiveUrl, steering } = task;

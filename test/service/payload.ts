@@ -2,7 +2,7 @@ import { now } from './clock';
 import { outputFiles, type OutputFile } from './outputs';
 import type { JsonObject, ProgressStyle, Settings, TaskRecord } from './types';
 
-/** The task as a GET or a callback shows it (docs/service.md, "Resources", "Events" and "Shapes"). */
+/** The task as a GET or a callback shows it (docs/service.md, "Resources", "Callbacks" and "Shapes"). */
 export function taskPayload(
 	task: TaskRecord,
 	settings: Settings,

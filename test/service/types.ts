@@ -20,7 +20,7 @@ export type RouteName =
 	'create' | 'poll' | 'credits' | 'keys' | 'list' | 'delete' | 'price' | 'file' | 'unknown';
 export type JsonObject = Record<string, unknown>;
 
-/** Completion callbacks (docs/service.md, "Events" and "Callbacks"). */
+/** Completion callbacks (docs/service.md, "Callbacks"). */
 export interface CallbackSettings {
 	copies: number;
 	concurrent: boolean;
