@@ -1,10 +1,12 @@
 /** Which routes are asked for a list, page by page, and what is read of their answers (docs/service.md, "More routes"). */
-import { lists, pageIn, type ListRoute } from '../../nodes/MediaGeneration/actions/lists';
+import { pageIn, type ListRoute } from '../../nodes/MediaGeneration/actions/lists';
+import { models } from '../../nodes/MediaGeneration/actions/model';
+import { voicesOf } from '../../nodes/MediaGeneration/actions/voice';
 
-const [[v3, minimax], [v1]] = lists.searchVoices.routes as unknown as [ListRoute[], ListRoute[]] &
+const [[v3, minimax], [v1]] = voicesOf().routes as unknown as [ListRoute[], ListRoute[]] &
 	[[ListRoute, ListRoute], [ListRoute]];
-const [[speechModels]] = lists.searchSpeechModels.routes as unknown as [[ListRoute]];
-const [[imageModels]] = lists.searchImageModels.routes as unknown as [[ListRoute]];
+const [[speechModels]] = models.speech.routes as unknown as [[ListRoute]];
+const [[imageModels]] = models.image.routes as unknown as [[ListRoute]];
 
 test.each<[string, ListRoute, string, string | undefined, string]>([
 	['v3', v3, '', undefined, '/v3/voices?provider=elevenlabs&page=1&page_size=100'],
@@ -52,7 +54,7 @@ test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>(
 type Entry = [value: string, name: string, description?: string];
 const entriesOf = (route: ListRoute, record: unknown) =>
 	pageIn([record], route, undefined)?.entries.map(({ value, name, description }) =>
-		description === undefined ? [value, name] : [value, name, description],
+		!description ? [value, name] : [value, name, description],
 	);
 
 const of = { language: 'English', accent: 'Irish', gender: 'female' };

@@ -77,6 +77,12 @@ export class ItemFields {
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 
+	/** What a list is narrowed to. */
+	get filters(): JsonObject {
+		const given = this.raw('filters');
+		return isObject(given) ? given : {};
+	}
+
 	/** Returns the expression that a field or option has; undefined where its value stands there as it is. */
 	private expressionIn(name: string): string | undefined {
 		const { parameters } = this.context.getNode();
@@ -226,8 +232,8 @@ export class ItemFields {
 		);
 	}
 
-	/** Reads a field of JSON, or the option of that name. */
-	json(name: string, label: string, example: string): JsonObject {
+	/** Reads a field of JSON, or the option of that name. Its placeholder has an example. */
+	json({ name, displayName: label, placeholder: example }: INodeProperties): JsonObject {
 		const isOption = Object.hasOwn(this.options, name);
 		const given = isOption ? this.options[name] : this.raw(name);
 		if (typeof given === 'string') this.checkTyped(given, name, label);
@@ -235,10 +241,9 @@ export class ItemFields {
 		return jsonObject(given, { what, example, expression: this.expressionIn(name) });
 	}
 
-	/** Merges the option Extra Body Fields in. Undefined values are left out where the body becomes JSON. */
-	body(fields: JsonObject, example: string): IDataObject {
-		const extra = this.json('extraFields', 'Extra Body Fields', example);
-		return deepMerge(deepMerge({}, fields), extra) as IDataObject;
+	/** Merges the option for further fields in. Undefined values are left out where the body becomes JSON. */
+	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
+		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
 	}
 }
 

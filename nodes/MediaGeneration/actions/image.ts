@@ -1,5 +1,5 @@
 /** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
-import { asText, type JsonObject } from '../base/json';
+import { asText, textsBetweenCommas, type JsonObject } from '../base/json';
 import type { IDataObject } from 'n8n-workflow';
 import { attemptLater, FailureError, invalid } from '../base/failures';
 import { askOptional, unreadable } from '../transport/reading';
@@ -9,6 +9,7 @@ import { bodyTypeField, inputFile, isForm } from './inputFiles';
 import {
 	amount,
 	AS_TOOL,
+	extraFieldsOption,
 	hiddenWhen,
 	locator,
 	notice,
@@ -19,7 +20,7 @@ import {
 } from './operation';
 import { refusedQuestion } from './refusal';
 
-const IMAGE_EXAMPLE = '{"model_parameters": {"quality": "high"}}';
+const imageExtraFields = extraFieldsOption('{"model_parameters": {"quality": "high"}}');
 const imageLabels = {
 	model_id: 'Model',
 	generations_count: 'Number of Images',
@@ -38,10 +39,7 @@ function referencesOf(item: ItemFields): string[] {
 			`The option "${REFERENCES}" is not a text`,
 			'Enter the names of input data fields, separated by commas. Nothing was sent.',
 		);
-	return given
-		.split(',')
-		.map((name) => name.trim())
-		.filter(Boolean);
+	return textsBetweenCommas(given);
 }
 
 function referenceFiles(item: ItemFields): InputFile[] {
@@ -132,8 +130,8 @@ export const image: Resource = {
 			displayOptions: { show: { operation: ['getPrice'] } },
 		}),
 	],
-	extraFields: IMAGE_EXAMPLE,
 	options: [
+		imageExtraFields,
 		bodyTypeField,
 		...hiddenWhen(AS_TOOL, [
 			text(REFERENCES, 'referenceImages', {
@@ -157,7 +155,7 @@ export const image: Resource = {
 				request(item) {
 					const body = item.body(
 						{ prompt: item.requiredText('prompt', 'Prompt'), ...pictureFields(item) },
-						IMAGE_EXAMPLE,
+						imageExtraFields,
 					);
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);

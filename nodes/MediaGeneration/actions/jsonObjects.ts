@@ -14,46 +14,41 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-/** JSON.stringify overflows the stack far beyond this depth. */
-const MAX_FIELD_DEPTH = 100;
-
 function nestedDeeperThan(levels: number, value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
 }
 
-/** Finds expressions of n8n, and texts in quotes, which may hold some. */
-const PIECES = /\{\{.*?\}\}|"(?:\{\{.*?\}\}|\\.|[^"\\])*"/gs;
-
 /** @param typed the expression of the field */
 function adviceOnJson(example: string, typed = ''): string {
-	const texts = typed.match(PIECES)?.filter((piece) => piece.startsWith('"')) ?? [];
+	// Expressions of n8n, and texts in quotes, which may hold some.
+	const pieces = typed.match(/\{\{.*?\}\}|"(?:\{\{.*?\}\}|\\.|[^"\\])*"/gs) ?? [];
+	const texts = pieces.filter((piece) => piece.startsWith('"'));
 	const [, inner] = /\{\{\s*(.*?)\s*\}\}/s.exec(texts.join(' ')) ?? [];
 	return inner === undefined
-		? `Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`
+		? `Enter a JSON object, ${example}. Names and texts need double quotes.`
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
 }
 
 /**
  * Reads JSON, or what an expression leads to; an object without fields where nothing is set. Throws an `invalid` failure.
- * @param field `what` it is in words, and the `expression` that it has, if any
+ * @param field `what` it is in words, an `example` that begins with "e.g.", and the `expression` that it has, if any
  */
 export function jsonObject(
 	given: unknown,
-	{ what, example, expression }: { what: string; example: string; expression?: string | undefined },
+	field: { what: string; example: string | undefined; expression: string | undefined },
 ): JsonObject {
+	const { what, example = '', expression } = field;
 	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
 	if (value === undefined)
 		throw invalid(`The ${what} is not valid JSON`, adviceOnJson(example, expression));
 	if (!isObject(value))
 		throw invalid(
 			`The ${what} is not a JSON object`,
-			`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
+			`Enter an object in braces, ${example}, not a list, a text or a number.`,
 		);
-	if (nestedDeeperThan(MAX_FIELD_DEPTH, value))
-		throw invalid(
-			`The ${what} is nested deeper than ${MAX_FIELD_DEPTH} levels`,
-			'Enter a flatter JSON object.',
-		);
+	// JSON.stringify overflows the stack far beyond this depth.
+	if (nestedDeeperThan(100, value))
+		throw invalid(`The ${what} is nested deeper than 100 levels`, 'Enter a flatter JSON object.');
 	return value;
 }

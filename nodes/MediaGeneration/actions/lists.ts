@@ -3,12 +3,12 @@ import { attemptLater, FailureError } from '../base/failures';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from '../transport/paging';
 import { readBody } from '../transport/reading';
-import type { ListName, ReadSource } from './operation';
+import type { ReadSource } from './operation';
 
 export interface ListEntry {
 	value: string;
 	name: string;
-	description?: string;
+	description: string | undefined;
 	/** As the service has it. */
 	record: JsonObject;
 }
@@ -32,92 +32,12 @@ export interface List {
 }
 
 export const LIST_PAGE_SIZE = 100;
-/** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of the first one, and without its name. */
-export const V1_PROVIDER = 'elevenlabs';
-const OTHER_PROVIDERS = ['minimax', 'edge', 'kokoro', 'vbee', 'fishaudio', 'clone'];
-export const VOICE_PROVIDERS = [V1_PROVIDER, ...OTHER_PROVIDERS];
 
-const joinTexts = (between: string, values: readonly unknown[]) =>
+export const joinTexts = (between: string, values: readonly unknown[]) =>
 	values.flatMap((value) => asText(value) ?? []).join(between);
 
-function entryFor(
-	record: JsonObject,
-	{ value, name, description }: { value: string; name: string; description: string },
-): ListEntry {
-	return { value, name, ...(description !== '' && { description }), record };
-}
-
-function voiceEntry(record: JsonObject): ListEntry | undefined {
-	const value = asText(record.voice_id) ?? asText(record.id);
-	if (value === undefined) return undefined;
-	const labels = isObject(record.labels) ? record.labels : {};
-	const details = joinTexts(', ', [
-		record.language ?? labels.language,
-		record.accent ?? labels.accent,
-		record.gender ?? labels.gender,
-	]);
-	const known = asText(record.name) ?? value;
-	const name = details === '' ? known : `${known} (${details})`;
-	return entryFor(record, { value, name, description: asText(record.description) ?? '' });
-}
-
-function modelEntry(record: JsonObject): ListEntry | undefined {
-	const value = asText(record.model_id) ?? asText(record.id);
-	if (value === undefined) return undefined;
-	const list = (values: unknown) => (Array.isArray(values) ? joinTexts(', ', values) : undefined);
-	const most = asText(record.max_generations);
-	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
-	const limits = joinTexts('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
-	const description = joinTexts('. ', [asText(record.description), limits]);
-	return entryFor(record, { value, name: asText(record.name) ?? value, description });
-}
-
-const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
+export const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRoute => {
 	return { name: path, path: () => path, entryOf };
-};
-
-const voicesV3 = (provider: string): ListRoute => ({
-	name: `v3 ${provider}`,
-	path(search, page = '1') {
-		const size = String(LIST_PAGE_SIZE);
-		const found: Record<string, string> = search === '' ? {} : { search };
-		const query = new URLSearchParams({ provider, ...found, page, page_size: size });
-		return `/v3/voices?${query.toString()}`;
-	},
-	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
-	next({ pagination }, page = '1') {
-		const more = isObject(pagination) && pagination.has_more === true;
-		return more ? String(Number(page) + 1) : undefined;
-	},
-});
-
-/** @param provider the only one whose voices are wanted */
-export function voicesOf(provider?: string): List {
-	const providers = provider === undefined ? VOICE_PROVIDERS : [provider];
-	const entryOf = (record: JsonObject) =>
-		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined;
-	const routes = [providers.map(voicesV3), [wholeList('/v1/voices', entryOf)]];
-	return { what: 'voices', routes };
-}
-
-export const lists: Readonly<Record<ListName, List>> = {
-	searchVoices: voicesOf(),
-	searchSpeechModels: {
-		what: 'speech models',
-		optional: true,
-		routes: [
-			[
-				wholeList('/v1/models', (record) =>
-					record.can_do_text_to_speech === false ? undefined : modelEntry(record),
-				),
-			],
-		],
-	},
-	searchImageModels: {
-		what: 'image models',
-		optional: true,
-		routes: [[wholeList('/v1i/models', modelEntry)]],
-	},
 };
 
 /** Reads an answer; undefined where it is no list. */
@@ -150,25 +70,24 @@ function pageOfAll(entries: ListEntry[], words: string, cursor = '0'): Page<List
 	};
 }
 
-/** A route with these statuses offers nothing to choose from, and the next one is asked. */
-const NOTHING_TO_CHOOSE = new Set([200, 400, 403, 404, 405, 410, 422, 501]);
-
 export interface ListQuery extends ReadSource {
-	what: string;
+	list: List;
 	/** Searched for; empty for all. */
 	words: string;
 }
 
 /** Undefined where there is no list. Throws a FailureError where it can't be read. */
 async function readPage(
-	{ what, words, ...from }: ListQuery,
+	{ list, words, ...from }: ListQuery,
 	route: ListRoute,
 	cursor: string | undefined,
 ): Promise<Page<ListEntry> | undefined> {
-	const reading = { ...from, path: route.path(words, cursor), what: `The list of ${what}` };
+	const reading = { ...from, path: route.path(words, cursor), what: `The list of ${list.what}` };
 	const answer = await attemptLater(async () => await readBody(reading));
 	if (!answer.ok) {
-		if (NOTHING_TO_CHOOSE.has(answer.failure.httpStatus ?? 0)) return undefined;
+		// A route with these statuses offers nothing to choose from, and the next one is asked.
+		const nothing = [200, 400, 403, 404, 405, 410, 422, 501];
+		if (nothing.includes(answer.failure.httpStatus ?? 0)) return undefined;
 		throw new FailureError(answer.failure);
 	}
 	const page = pageIn(answer.value, route, cursor);
@@ -183,8 +102,6 @@ export interface ListPosition {
 	seen: readonly string[];
 }
 
-const SEEN_KEPT = 2 * LIST_PAGE_SIZE;
-
 export function noList(what: string, description: string): FailureError {
 	const message = `The service publishes no list of ${what}`;
 	return new FailureError({ outcome: 'rejected', message, description });
@@ -193,11 +110,10 @@ export function noList(what: string, description: string): FailureError {
 /** Yields the pages of a list, each with the position of the next one. Throws a FailureError where it can't be read. */
 export async function* listPages(
 	query: ListQuery,
-	routes: List['routes'],
 	from?: ListPosition,
 ): AsyncGenerator<{ entries: ListEntry[]; next: ListPosition | undefined }> {
 	const seen = new Set(from?.seen);
-	for (const group of routes) {
+	for (const group of query.list.routes) {
 		const first = from === undefined ? 0 : group.findIndex(({ name }) => name === from.route);
 		if (first < 0) continue;
 		for (const [index, route] of [...group.entries()].slice(first)) {
@@ -209,7 +125,7 @@ export async function* listPages(
 			});
 			for await (const { entries, next: cursor } of pages) {
 				const following = cursor === undefined ? group[index + 1] : route;
-				const kept = { cursor: cursor ?? '', seen: [...seen].slice(-SEEN_KEPT) };
+				const kept = { cursor: cursor ?? '', seen: [...seen].slice(-2 * LIST_PAGE_SIZE) };
 				yield { entries, next: following && { route: following.name, ...kept } };
 			}
 		}
@@ -220,16 +136,16 @@ export async function* listPages(
 /** Throws a FailureError where there is no list, or where it can't be read. */
 export async function readList(
 	from: ReadSource,
-	{ what, routes }: List,
+	list: List,
 	{ words = '', limit }: { words?: string; limit: number },
 ): Promise<ListEntry[]> {
 	const found: ListEntry[] = [];
 	let isThere = false;
-	for await (const { entries } of listPages({ ...from, what, words }, routes)) {
+	for await (const { entries } of listPages({ ...from, list, words })) {
 		isThere = true;
 		for (const entry of entries) found.push(entry);
 		if (found.length >= limit) break;
 	}
-	if (!isThere) throw noList(what, 'Look up the IDs in its documentation or on its website.');
+	if (!isThere) throw noList(list.what, 'Look up the IDs in its documentation or on its website.');
 	return found.slice(0, limit);
 }

@@ -1,6 +1,34 @@
-/** Lists models: what the model pickers offer (docs/service.md, "More routes"). */
-import { lists, readList } from './lists';
+/** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
+import { asText, type JsonObject } from '../base/json';
+import { joinTexts, readList, wholeList, type List, type ListEntry } from './lists';
 import { choice, select, type Resource } from './operation';
+
+function modelEntry(record: JsonObject): ListEntry | undefined {
+	const value = asText(record.model_id) ?? asText(record.id);
+	if (value === undefined) return undefined;
+	const list = (values: unknown) => (Array.isArray(values) ? joinTexts(', ', values) : undefined);
+	const most = asText(record.max_generations);
+	const images = most === '1' ? 'One image' : most && `Up to ${most} images`;
+	const limits = joinTexts('; ', [images, list(record.aspect_ratios), list(record.resolutions)]);
+	const description = joinTexts('. ', [asText(record.description), limits]);
+	return { value, name: asText(record.name) ?? value, description, record };
+}
+
+const speechModel = (record: JsonObject) =>
+	record.can_do_text_to_speech === false ? undefined : modelEntry(record);
+
+export const models: Record<'image' | 'speech', List> = {
+	image: {
+		what: 'image models',
+		optional: true,
+		routes: [[wholeList('/v1i/models', modelEntry)]],
+	},
+	speech: {
+		what: 'speech models',
+		optional: true,
+		routes: [[wholeList('/v1/models', speechModel)]],
+	},
+};
 
 export const model: Resource = {
 	value: 'model',
@@ -26,9 +54,8 @@ export const model: Resource = {
 				kind: 'reads',
 				async read(from, fields) {
 					const type = fields.choice(fields.raw('modelType'), 'Model Type', ['image', 'speech']);
-					const list = lists[type === 'image' ? 'searchImageModels' : 'searchSpeechModels'];
-					const models = await readList(from, list, { limit: Infinity });
-					return models.map(({ value, record }) => ({ ...record, model_id: value }));
+					const found = await readList(from, models[type], { limit: Infinity });
+					return found.map(({ value, record }) => ({ ...record, model_id: value }));
 				},
 			},
 		},

@@ -58,8 +58,6 @@ export interface Resource {
 	displayOptions?: IDisplayOptions;
 	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */
 	fields?: readonly INodeProperties[];
-	/** An example in JSON of what services take beyond these fields (docs/service.md, "Values"). Without it, the body is a field. */
-	extraFields?: string;
 	/** Options beside those of every operation that creates tasks. */
 	options?: readonly INodeProperties[];
 }
@@ -114,7 +112,7 @@ export function choice(name: string, value: string, description: string): Choice
 	return { name, value, description };
 }
 const json = fieldOf('json', '{}');
-export const collection = fieldOf('collection', {});
+const collection = fieldOf('collection', {});
 const rows = fieldOf('fixedCollection', {});
 const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
 
@@ -127,6 +125,14 @@ export function jsonField(
 		placeholder: `e.g. ${example}`,
 		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
 	});
+}
+
+/** Makes the option that {@link ItemFields.body} reads. @param example of what services take beyond the fields (docs/service.md, "Values") */
+export function extraFieldsOption(example: string): INodeProperties {
+	const what = 'Further fields for the body of the request';
+	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });
+	const description = `${field.description} Nested objects are merged, and a field given here overrides the same field above.`;
+	return { ...field, description };
 }
 
 export function labelsOf(options: SentOptions): Labels {
@@ -172,6 +178,11 @@ export const limitFields: readonly INodeProperties[] = [
 		displayOptions: { show: { returnAll: [false] } },
 	}),
 ];
+
+/** Narrows down what an operation lists. */
+export function filtersField(options: INodeProperties[]): INodeProperties {
+	return collection('Filters', 'filters', { placeholder: 'Add Filter', options });
+}
 
 export const MAX_FILE_MB = 500;
 

@@ -1,7 +1,15 @@
 /** Makes sound effects: `POST /v1/task/sound-effect` (docs/service.md, "Endpoints"). */
-import { amount, fraction, labelsOf, text, toggle, type Resource } from './operation';
+import {
+	amount,
+	extraFieldsOption,
+	fraction,
+	labelsOf,
+	text,
+	toggle,
+	type Resource,
+} from './operation';
 
-const SOUND_EXAMPLE = '{"model_id": "sound-2"}';
+const soundExtraFields = extraFieldsOption('{"model_id": "sound-2"}');
 
 const soundOptions = {
 	duration_seconds: amount('Duration (Seconds)', 'durationSeconds', {
@@ -30,8 +38,7 @@ export const soundEffect: Resource = {
 			description: 'Description of the sound',
 		}),
 	],
-	extraFields: SOUND_EXAMPLE,
-	options: Object.values(soundOptions),
+	options: [soundExtraFields, ...Object.values(soundOptions)],
 	operations: [
 		{
 			value: 'generate',
@@ -46,7 +53,7 @@ export const soundEffect: Resource = {
 					path: '/v1/task/sound-effect',
 					body: item.body(
 						{ text: item.requiredText('text', 'Text'), ...item.sentOptions(soundOptions) },
-						SOUND_EXAMPLE,
+						soundExtraFields,
 					),
 					labels: labelsOf(soundOptions),
 				}),

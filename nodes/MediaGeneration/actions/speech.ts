@@ -4,6 +4,7 @@ import { longTextFields, longTextOptions, transcriptOption } from './longText';
 import {
 	amount,
 	choice,
+	extraFieldsOption,
 	fraction,
 	labelsOf,
 	locator,
@@ -14,31 +15,27 @@ import {
 	type Resource,
 } from './operation';
 
-const BY_VOICE_ID = 'generateByVoiceId';
-const BY_VOICE_NAME = 'generateByVoiceName';
-const forVoiceId = { operation: [BY_VOICE_ID] };
-const VOICE_EXAMPLE = '{"voice_settings": {"use_speaker_boost": true}}';
+const forVoiceId = { operation: ['generateByVoiceId'] };
+const speechExtraFields = extraFieldsOption('{"voice_settings": {"use_speaker_boost": true}}');
 
-const CODECS: Record<string, [name: string, description: string]> = {
-	alaw: ['A-Law', 'For telephony'],
-	mp3: ['MP3', 'Plays everywhere'],
-	opus: ['Opus', 'Small files'],
-	pcm: ['PCM', 'Raw samples without a header'],
-	ulaw: ['Mu-Law', 'For telephony'],
-};
-/** Codec, samples a second, kbit/s. */
-const FORMATS = [
-	'alaw_8000 mp3_22050_32 mp3_24000_48 mp3_44100_32 mp3_44100_64 mp3_44100_96 mp3_44100_128 mp3_44100_192 ulaw_8000',
-	'opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192',
-	'pcm_8000 pcm_16000 pcm_22050 pcm_24000 pcm_32000 pcm_44100 pcm_48000',
-].flatMap((formats) => formats.split(' '));
+/** Makes choices of a codec's formats: samples a second, and kbit/s where they differ. */
+const formatsOf = (codec: string, [name, description]: [string, string], formats: string) =>
+	formats.split(' ').map((format) => {
+		const [rate, kbits] = format.split('_');
+		const bits = kbits === undefined ? '' : `, ${kbits} kbit/s`;
+		return choice(`${name}, ${Number(rate) / 1_000} kHz${bits}`, `${codec}_${format}`, description);
+	});
 
-function formatChoice(format: string) {
-	const [codec = '', rate, kbits] = format.split('_');
-	const [name, description] = CODECS[codec] ?? [codec, ''];
-	const bits = kbits === undefined ? '' : `, ${kbits} kbit/s`;
-	return choice(`${name}, ${Number(rate) / 1_000} kHz${bits}`, format, description);
-}
+const mp3Formats = '22050_32 24000_48 44100_32 44100_64 44100_96 44100_128 44100_192';
+const opusFormats = '48000_32 48000_64 48000_96 48000_128 48000_192';
+const pcmFormats = '8000 16000 22050 24000 32000 44100 48000';
+const outputFormats = [
+	...formatsOf('alaw', ['A-Law', 'For telephony'], '8000'),
+	...formatsOf('mp3', ['MP3', 'Plays everywhere'], mp3Formats),
+	...formatsOf('ulaw', ['Mu-Law', 'For telephony'], '8000'),
+	...formatsOf('opus', ['Opus', 'Small files'], opusFormats),
+	...formatsOf('pcm', ['PCM', 'Raw samples without a header'], pcmFormats),
+];
 
 /** The settings of a voice. The service has defaults of its own for each. */
 const voiceOptions = {
@@ -91,7 +88,7 @@ export const speech: Resource = {
 			placeholder: 'e.g. en-US-AriaNeural',
 			description:
 				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
-			displayOptions: { show: { operation: [BY_VOICE_NAME] } },
+			displayOptions: { show: { operation: ['generateByVoiceName'] } },
 		}),
 		text('Text', 'text', {
 			typeOptions: { rows: 4 },
@@ -112,19 +109,19 @@ export const speech: Resource = {
 			}),
 			openChoice('Output Format', 'outputFormat', {
 				description: 'Format of the audio file. With "Service Default" the service chooses.',
-				options: FORMATS.map(formatChoice),
+				options: outputFormats,
 			}),
 		]),
 	],
-	extraFields: VOICE_EXAMPLE,
 	options: [
+		speechExtraFields,
 		...longTextOptions,
 		transcriptOption,
 		...shownWhen(forVoiceId, Object.values(voiceOptions)),
 	],
 	operations: [
 		{
-			value: BY_VOICE_ID,
+			value: 'generateByVoiceId',
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
 			description:
@@ -149,7 +146,7 @@ export const speech: Resource = {
 								with_transcript: item.boolean('withTranscript', false) ? true : undefined,
 								voice_settings: voiceSettings(item),
 							},
-							VOICE_EXAMPLE,
+							speechExtraFields,
 						),
 						labels: speechLabels,
 					};
@@ -157,7 +154,7 @@ export const speech: Resource = {
 			},
 		},
 		{
-			value: BY_VOICE_NAME,
+			value: 'generateByVoiceName',
 			name: 'Generate by Voice Name',
 			action: 'Generate speech by voice name',
 			description:
@@ -175,7 +172,7 @@ export const speech: Resource = {
 							voice: item.requiredText('voice', 'Voice Name'),
 							with_transcript: item.boolean('withTranscript', false),
 						},
-						VOICE_EXAMPLE,
+						speechExtraFields,
 					),
 					labels: speechLabels,
 				}),

@@ -2,7 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { pathProblem } from '../transport/baseUrl';
 import { FailureError, invalid } from '../base/failures';
-import { asText, isObject, type JsonObject } from '../base/json';
+import { asText, type JsonObject } from '../base/json';
 import { outputsOf, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { parseTask } from '../transport/task';
@@ -13,8 +13,8 @@ import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './input
 import { deepMerge } from './jsonObjects';
 import { localTimeOf } from './localTime';
 import {
-	collection,
 	dateTime,
+	filtersField,
 	jsonField,
 	limitFields,
 	shownWhen,
@@ -24,8 +24,14 @@ import {
 } from './operation';
 import { deleteTasks, deletionFields, readTask } from './taskDeletion';
 
-const BODY_EXAMPLE = '{"prompt": "A slow waltz"}';
-const QUERY_EXAMPLE = '{"output_format": "mp3_44100_128"}';
+const queryField = jsonField('Query', 'query', {
+	what: 'Query parameters of the request',
+	example: '{"output_format": "mp3_44100_128"}',
+});
+const bodyField = jsonField('Body', 'body', {
+	what: 'Body of the request',
+	example: '{"prompt": "A slow waltz"}',
+});
 
 const MAX_PATH = 2_000;
 /** A path may have these unencoded (RFC 3986, 3.3), but encodeURIComponent encodes them. */
@@ -67,8 +73,7 @@ function withoutSecrets<T>(value: T): T {
 
 /** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
 function filtersOf(fields: ItemFields) {
-	const given = fields.raw('filters');
-	const filters: JsonObject = isObject(given) ? given : {};
+	const { filters } = fields;
 	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
 	const createdAfter = filters.createdAfter || undefined;
 	const after =
@@ -139,34 +144,28 @@ export const task: Resource = {
 				description:
 					'Path of the endpoint under the Base URL of the credential. The endpoint must answer with a task_id.',
 			}),
-			jsonField('Query', 'query', {
-				what: 'Query parameters of the request',
-				example: QUERY_EXAMPLE,
-			}),
+			queryField,
 			bodyTypeField,
-			jsonField('Body', 'body', { what: 'Body of the request', example: BODY_EXAMPLE }),
+			bodyField,
 			...formFields,
 		]),
 		...shownWhen({ operation: ['delete'] }, deletionFields),
 		...shownWhen({ operation: ['getAll'] }, [
 			...limitFields,
-			collection('Filters', 'filters', {
-				placeholder: 'Add Filter',
-				options: [
-					dateTime('Created After', 'createdAfter', {
-						description:
-							'Only tasks that were created after this time, in the time zone of the workflow',
-					}),
-					text('Status', 'status', {
-						placeholder: 'e.g. done',
-						description: 'Only tasks with this status, as the service names it',
-					}),
-					text('Type', 'type', {
-						placeholder: 'e.g. sound_effect',
-						description: 'Only tasks of this type, as the service names it',
-					}),
-				],
-			}),
+			filtersField([
+				dateTime('Created After', 'createdAfter', {
+					description:
+						'Only tasks that were created after this time, in the time zone of the workflow',
+				}),
+				text('Status', 'status', {
+					placeholder: 'e.g. done',
+					description: 'Only tasks with this status, as the service names it',
+				}),
+				text('Type', 'type', {
+					placeholder: 'e.g. sound_effect',
+					description: 'Only tasks of this type, as the service names it',
+				}),
+			]),
 		]),
 	],
 	operations: [
@@ -215,8 +214,8 @@ export const task: Resource = {
 				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
 				request(item) {
 					const path = endpointPath(item.requiredText('path', 'Path'));
-					const query = item.json('query', 'Query', QUERY_EXAMPLE);
-					const body = item.json('body', 'Body', BODY_EXAMPLE);
+					const query = item.json(queryField);
+					const body = item.json(bodyField);
 					const form = isForm(item, item.raw('bodyContentType'));
 					return {
 						kind: path,

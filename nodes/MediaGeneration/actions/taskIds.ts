@@ -1,6 +1,6 @@
 /** Checks IDs of tasks that users enter, or that a webhook receives. */
 import { invalid } from '../base/failures';
-import { asText } from '../base/json';
+import { asText, textsBetweenCommas } from '../base/json';
 import { pathProblem } from '../transport/baseUrl';
 import { MAX_TASK_ID } from '../base/limits';
 
@@ -24,10 +24,11 @@ export function listedTaskIds(
 	given: readonly unknown[] | string,
 	own: string | undefined,
 ): string[] {
+	const one = given === own ? [given] : undefined;
 	const taskIds =
-		typeof given !== 'string'
-			? given.map((entry) => asText(entry)?.trim() ?? '')
-			: (given === own ? [given] : given.split(',').map((part) => part.trim())).filter(Boolean);
+		typeof given === 'string'
+			? (one ?? textsBetweenCommas(given))
+			: given.map((entry) => asText(entry)?.trim() ?? '');
 	if (taskIds.length === 0 || taskIds.includes(''))
 		throw invalid(
 			'The field "Task ID" is empty or contains an invalid ID',

@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { asNumber, asText, isObject, textsBetweenCommas, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
 import { MAX_FILE_MB, maxFileSizeOption, notice, optionsField, text, toggle } from './operation';
 import type { FileSettings } from './waiting';
@@ -73,10 +73,7 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
 		verify: context.getNodeParameter('verifyWithService', true) !== false,
-		types: (typeof types === 'string' ? types : '')
-			.split(',')
-			.map((type) => type.trim().toLowerCase())
-			.filter((type) => type !== ''),
+		types: typeof types === 'string' ? textsBetweenCommas(types.toLowerCase()) : [],
 		deduplicate: deduplicate !== false,
 	};
 }

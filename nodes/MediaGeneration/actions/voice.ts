@@ -1,26 +1,73 @@
-/** Lists voices: what the voice picker offers (docs/service.md, "More routes"). */
-import { asText, isObject } from '../base/json';
-import { readList, VOICE_PROVIDERS, voicesOf } from './lists';
-import { collection, limitFields, text, type Resource } from './operation';
+/** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
+import { asText, isObject, type JsonObject } from '../base/json';
+import {
+	joinTexts,
+	LIST_PAGE_SIZE,
+	readList,
+	wholeList,
+	type List,
+	type ListEntry,
+	type ListRoute,
+} from './lists';
+import { filtersField, limitFields, text, type Resource } from './operation';
+
+/** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of this one, and without its name. */
+export const V1_PROVIDER = 'elevenlabs';
+export const VOICE_PROVIDERS = `${V1_PROVIDER} minimax edge kokoro vbee fishaudio clone`.split(' ');
+
+function voiceEntry(record: JsonObject): ListEntry | undefined {
+	const value = asText(record.voice_id) ?? asText(record.id);
+	if (value === undefined) return undefined;
+	const labels = isObject(record.labels) ? record.labels : {};
+	const details = joinTexts(', ', [
+		record.language ?? labels.language,
+		record.accent ?? labels.accent,
+		record.gender ?? labels.gender,
+	]);
+	const known = asText(record.name) ?? value;
+	const name = details === '' ? known : `${known} (${details})`;
+	return { value, name, description: asText(record.description), record };
+}
+
+const voicesV3 = (provider: string): ListRoute => ({
+	name: `v3 ${provider}`,
+	path(search, page = '1') {
+		const size = String(LIST_PAGE_SIZE);
+		const found: Record<string, string> = search === '' ? {} : { search };
+		const query = new URLSearchParams({ provider, ...found, page, page_size: size });
+		return `/v3/voices?${query.toString()}`;
+	},
+	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
+	next({ pagination }, page = '1') {
+		const more = isObject(pagination) && pagination.has_more === true;
+		return more ? String(Number(page) + 1) : undefined;
+	},
+});
+
+/** @param provider the only one whose voices are wanted */
+export function voicesOf(provider?: string): List {
+	const providers = provider === undefined ? VOICE_PROVIDERS : [provider];
+	const entryOf = (record: JsonObject) =>
+		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined;
+	const routes = [providers.map(voicesV3), [wholeList('/v1/voices', entryOf)]];
+	return { what: 'voices', routes };
+}
 
 export const voice: Resource = {
 	value: 'voice',
 	name: 'Voice',
 	fields: [
 		...limitFields,
-		collection('Filters', 'filters', {
-			placeholder: 'Add Filter',
-			options: [
-				text('Provider', 'provider', {
-					placeholder: 'e.g. minimax',
-					description: `Only voices of this provider, e.g. ${VOICE_PROVIDERS.join(', ')}`,
-				}),
-				text('Search', 'search', {
-					placeholder: 'e.g. english female',
-					description: 'Only voices in whose name or description these words are found',
-				}),
-			],
-		}),
+		filtersField([
+			text('Provider', 'provider', {
+				placeholder: 'e.g. minimax',
+				description: `Only voices of this provider, e.g. ${VOICE_PROVIDERS.join(', ')}`,
+			}),
+			text('Search', 'search', {
+				placeholder: 'e.g. english female',
+				description: 'Only voices in whose name or description these words are found',
+			}),
+		]),
 	],
 	operations: [
 		{
@@ -32,10 +79,9 @@ export const voice: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const given = fields.raw('filters');
-					const filters = isObject(given) ? given : {};
-					const list = voicesOf(asText(filters.provider)?.trim() || undefined);
-					const words = asText(filters.search)?.trim() ?? '';
+					const { provider, search } = fields.filters;
+					const list = voicesOf(asText(provider)?.trim() || undefined);
+					const words = asText(search)?.trim() ?? '';
 					const voices = await readList(from, list, { words, limit: fields.limit() });
 					return voices.map(({ value, record }) => {
 						const { voice_id: _, ...others } = record;

@@ -24,21 +24,12 @@ export type Waiting =
 	| { kind: 'suspend'; graceMs: number };
 
 export const POLL_TIMEOUT_S = 600;
-const DAY_S = 86_400;
-
-/** `sleeps` says whether the execution may sleep before its tasks are over. */
-export const waitingRules = {
-	no: { follows: false, sleeps: false, timeoutS: POLL_TIMEOUT_S },
-	poll: { follows: true, sleeps: false, timeoutS: POLL_TIMEOUT_S },
-	suspend: { follows: true, sleeps: true, timeoutS: DAY_S },
-} satisfies Record<Waiting['kind'], object>;
-
+/** A day. */
+export const SUSPEND_TIMEOUT_S = 86_400;
 export const GRACE_S = 10;
 /** Task: Wait takes up tasks that were waited for before. */
 export const AWAITING_GRACE_S = 1;
 export const MAX_ACTIVE_TASKS = 20;
-/** Deadlines stay before the year 9900: not every database of n8n can save later dates. */
-const MAX_TIMEOUT_S = 7_870 * 365 * DAY_S;
 
 export function readMaxFileBytes(fields: ItemFields): number {
 	const most = fields.numberOption('maxFileSize', 'Max File Size (MB)', { fallback: MAX_FILE_MB });
@@ -84,7 +75,11 @@ export interface ItemSettings {
 export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
 	const waiting = readWaiting(fields, alwaysWaits);
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const timeout = { fallback: waitingRules[waiting.kind].timeoutS, most: MAX_TIMEOUT_S };
+	const timeout = {
+		fallback: waiting.kind === 'suspend' ? SUSPEND_TIMEOUT_S : POLL_TIMEOUT_S,
+		// Deadlines stay before the year 9900: not every database of n8n can save later dates.
+		most: 7_870 * 365 * 86_400,
+	};
 	const files = readFileSettings(fields);
 	checkTogether(waiting, longText, files);
 	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();

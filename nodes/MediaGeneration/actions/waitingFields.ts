@@ -5,7 +5,6 @@ import {
 	AS_TOOL,
 	choice,
 	hiddenWhen,
-	jsonField,
 	maxFileSizeOption,
 	notice,
 	optionsField,
@@ -20,7 +19,7 @@ import {
 	GRACE_S,
 	MAX_ACTIVE_TASKS,
 	POLL_TIMEOUT_S,
-	waitingRules,
+	SUSPEND_TIMEOUT_S,
 } from './waiting';
 
 const NOT_WAITING = { waitForCompletion: [false] };
@@ -96,13 +95,6 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 	// An agent gets the JSON only.
 	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
 ];
-
-function extraFieldsOption(example: string): INodeProperties {
-	const what = 'Further fields for the body of the request';
-	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });
-	const description = `${field.description} Nested objects are merged, and a field given here overrides the same field above.`;
-	return { ...field, description };
-}
 
 const creatingOptions: readonly INodeProperties[] = [
 	text('Callback Reference', 'callbackReference', {
@@ -191,7 +183,7 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 	}),
 	// One name has two defaults, of which the editor shows one: the first where Wait Mode is an expression.
 	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
-	timeoutOf(waitingRules.suspend.timeoutS, { waitMode: [{ _cnd: { not: 'callback' } }] }),
+	timeoutOf(SUSPEND_TIMEOUT_S, { waitMode: [{ _cnd: { not: 'callback' } }] }),
 ];
 
 /** Inside a collection, a slash before a name refers to the node's own field (`getPropertyValues`, n8n-workflow 2.41). */
@@ -211,11 +203,10 @@ const SLEEPING_CREATION =
 const SLEEPING_WAIT =
 	'The execution sleeps until this n8n sees that all tasks have finished, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.';
 
-export function creatingFields({ extraFields, options = [] }: Resource): INodeProperties[] {
+export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 	const all = [
 		...options,
 		...creatingOptions,
-		...(extraFields === undefined ? [] : [extraFieldsOption(extraFields)]),
 		includeInputOption,
 		...hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
 	];

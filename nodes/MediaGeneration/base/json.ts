@@ -12,6 +12,14 @@ export function asText(value: unknown): string | undefined {
 	return Number.isFinite(value) ? String(value) : undefined;
 }
 
+/** Reads texts that commas separate. */
+export function textsBetweenCommas(list: string): string[] {
+	return list
+		.split(',')
+		.map((text) => text.trim())
+		.filter(Boolean);
+}
+
 /** Returns a finite number, also from a numeric string. */
 export function asNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

@@ -1,35 +1,37 @@
 /** The editor shows this under "From List": a page of a list, or an error in place of the list. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
-import {
-	listPages,
-	lists,
-	noList,
-	type List,
-	type ListPosition,
-	type ListQuery,
-} from '../actions/lists';
+import { listPages, noList, type List, type ListPosition, type ListQuery } from '../actions/lists';
+import { models } from '../actions/model';
 import { SERVICE_DEFAULT, type ListName } from '../actions/operation';
+import { voicesOf } from '../actions/voice';
 import { asFailure, type Failure } from '../base/failures';
 import { parseJson } from '../base/json';
 import { openClient } from '../run/prepare';
 
 const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
 
+const lists: Record<ListName, List> = {
+	searchImageModels: models.image,
+	searchSpeechModels: models.speech,
+	searchVoices: voicesOf(),
+};
+
 async function search(
 	query: ListQuery,
-	{ routes }: List,
 	from: ListPosition | undefined,
 ): Promise<INodeListSearchResult> {
 	let isThere = false;
-	for await (const { entries, next } of listPages(query, routes, from)) {
+	for await (const { entries, next } of listPages(query, from)) {
 		isThere = true;
-		const results = entries.map(({ record: _, ...shown }) => shown);
+		const results = entries.map(({ value, name, description = '' }) => {
+			return { value, name, ...(description !== '' && { description }) };
+		});
 		if (results.length > 0)
 			return next === undefined ? { results } : { results, paginationToken: JSON.stringify(next) };
 	}
 	// An empty search result is an answer; an empty list is not.
 	if (isThere && (query.words !== '' || from !== undefined)) return { results: [] };
-	throw noList(query.what, BY_ID);
+	throw noList(query.list.what, BY_ID);
 }
 
 /** The editor shows description and status of a NodeApiError only. */
@@ -54,8 +56,7 @@ export async function searchList(
 		const client = await openClient(context);
 		const list = lists[name];
 		const words = filter.trim();
-		const query = { client, signal: undefined, what: list.what, words };
-		const found = await search(query, list, from);
+		const found = await search({ client, signal: undefined, list, words }, from);
 		const isFirst = list.optional && words === '' && from === undefined;
 		return isFirst ? { ...found, results: [SERVICE_DEFAULT, ...found.results] } : found;
 	} catch (error) {

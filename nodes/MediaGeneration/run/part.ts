@@ -1,5 +1,4 @@
 /** One task of an item, in a straight line: created or taken up, waited for, its files fetched. */
-import { waitingRules } from '../actions/waiting';
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
 import type { Created } from '../task/creation';
@@ -21,12 +20,13 @@ export async function runPart(run: Run, item: Item, part: Part): Promise<PartRes
 }
 
 async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
-	const { follows, sleeps } = waitingRules[item.settings.waiting.kind];
+	const { kind } = item.settings.waiting;
+	const sleeps = kind === 'suspend';
 	// A try that takes a task up waits for the whole Timeout again.
 	const since = run.now();
 	const made = await madeFor(run, item, part);
 	if (sleeps) run.bedtime.passed(part);
-	if (made.kind !== 'created' || !follows) return made;
+	if (made.kind !== 'created' || kind === 'no') return made;
 	const { taskId } = made;
 	const asleep = sleeps ? run.asleep : undefined;
 	try {

@@ -1,6 +1,6 @@
 /** Speech by voice ID has two routes: v1 of the specification, and a form at v3 where the service asks for it (docs/service.md, "Two speech routes"). */
 import type { IDataObject } from 'n8n-workflow';
-import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/lists';
+import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
 import type { CreationRequest } from '../actions/operation';
 import type { Account, SpeechRoute } from '../transport/account';
 import type { ApiRequest, Reply } from '../transport/client';
