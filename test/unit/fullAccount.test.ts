@@ -133,6 +133,13 @@ test('a probe waits for the end of a pause that the service asked for otherwise'
 	expect(asked).toEqual(['a 10000']);
 });
 
+test('who waits for an open account goes with the others, and their refusals make one pause', async () => {
+	const { clock, start, account, asked, asks } = await closed(CREATED);
+	account.pause('create', start, 10_000);
+	await clock.run(Promise.all(['a', 'b'].map(async (name) => await asks(name, [FULL, CREATED]))));
+	expect(asked).toEqual(['a 10000', 'b 10000', 'a 12000', 'b 12000']);
+});
+
 test('an account that is full again begins with a short pause, and tasks that ended before leave no slot', async () => {
 	const { clock, account, asked, asks } = await closed();
 	account.created('t');

@@ -445,6 +445,25 @@ describe('calls beyond two at once', () => {
 		});
 	});
 
+	test('are let in where a loop calls, up to four at once', async () => {
+		await onMachine(async (machine) => {
+			const { store, all } = full();
+			await machine.pause(1_000);
+			let storeOwn = () => {};
+			const storing = new Promise<void>((resolve) => (storeOwn = resolve));
+			const body = { id: 't1', all_over: true };
+			const own = [sleeping({ storing }), sleeping({ storing })].map(
+				async ({ post }) => await post(body),
+			);
+			await machine.pause(1_000);
+			expect((await sleeping().post(body)).status).toBe(503);
+			store();
+			storeOwn();
+			await all;
+			expect((await Promise.all(own)).map(({ status }) => status)).toEqual([200, 200]);
+		});
+	});
+
 	test('have room again a while after a sender has hung up before its answer', async () => {
 		await onMachine(async (machine) => {
 			const gone = () => Object.assign(new WebhookResponse(), { destroyed: true, once: () => {} });

@@ -8,8 +8,6 @@ import { inPieces } from './clock';
 
 /** A URL by which n8n wakes an execution, or that this package has signed: from its mark to the end of the word. */
 const CALLABLE = /(?:-waiting(?:\/|%2f)[\da-f]|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
-/** What is shorter may stand in a text by accident. */
-const MIN_TOKEN = 16;
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {
@@ -28,7 +26,8 @@ export class Cleaner {
 	/** Hides the token of a URL by which this context was called or can be called, wherever it stands. */
 	hasUrl(url: unknown): void {
 		const token = urlOf(url)?.searchParams.get('signature') ?? '';
-		if (token.length >= MIN_TOKEN) this.secrets.add(token);
+		// What is shorter may stand in a text by accident.
+		if (token.length >= 16) this.secrets.add(token);
 	}
 
 	/** Serves answers of the service before they are read: what else is cleaned of could stand in an ID by accident. */

@@ -5,16 +5,14 @@ import { ABORTED, now, unlessAborted, type Clock, type Work } from '../base/cloc
 /** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
-/** No timer outlives an aborted pause by more than this where n8n's `sleep` ignores signals. */
-const SLICE_MS = 30_000;
-
 /** Implements {@link Clock.sleep} by real time. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	if (signal === undefined) return await sleepUntil(ms);
 	const end = now() + ms;
 	for (let left = ms; left > 0 && !signal.aborted; left = end - now()) {
 		const cut = new AbortController();
-		const slept = sleepUntil(Math.min(left, SLICE_MS), cut.signal).catch(() => undefined);
+		// In slices, so that no timer long outlives an aborted pause.
+		const slept = sleepUntil(Math.min(left, 30_000), cut.signal).catch(() => undefined);
 		await unlessAborted(signal, slept);
 		cut.abort(ABORTED);
 	}
@@ -22,14 +20,12 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 export const realClock: Clock = { now, sleep: pause };
 
-/** Work may hold n8n's event loop for this long. */
-const PIECE_MS = 15;
-
+/** Holds n8n's event loop for 15 ms at a time. */
 export async function inPieces<T>(work: Work<T>): Promise<T> {
 	let [since, isLong] = [now(), false];
 	let step = work.next();
 	while (step.done !== true) {
-		if (now() - since >= PIECE_MS) {
+		if (now() - since >= 15) {
 			await pause(0);
 			[since, isLong] = [now(), true];
 		}

@@ -54,9 +54,6 @@ interface Inner {
 	runExecutionData?: { resultData?: { runData?: Record<string, NodeRunData[]> } };
 }
 
-/** n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`). */
-const KEPT_MS = 14 * 86_400_000;
-
 /** Whether this execution has run a trigger, which has no source. The other runs in the data are of the execution before. */
 function beganAnew({ runExecutionData }: Inner, started: number): boolean {
 	const runs = Object.values(runExecutionData?.resultData?.runData ?? {}).flat();
@@ -73,7 +70,8 @@ export function killedSince(context: IExecuteFunctions) {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
 	const inner = context as Inner;
 	const { currentNodeExecutionIndex: started } = inner.additionalData ?? {};
-	const longAgo = { sentAt: Date.now() - KEPT_MS, isExact: false };
+	// n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`).
+	const longAgo = { sentAt: Date.now() - 14 * 86_400_000, isExact: false };
 	// A node between failed, and this one never began.
 	if (typeof started === 'number' && started > 1)
 		return beganAnew(inner, started) ? longAgo : undefined;

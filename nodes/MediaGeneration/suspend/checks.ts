@@ -8,7 +8,7 @@ import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
-import { saysItRuns, shownReply } from './watch';
+import { meaningOf, shownReply } from './watch';
 
 const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
@@ -79,7 +79,7 @@ async function checkOwnReach(
 	{ resumeUrl, callable }: Waking,
 ): Promise<void> {
 	const reply = await callSelf(context, resumeUrl, {});
-	if (saysItRuns(reply)) return;
+	if (meaningOf(reply) === 'runs') return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;
 	const advice =
@@ -94,23 +94,11 @@ async function checkOwnReach(
 	logOf(context).warn(words);
 }
 
-/**
- * Tells of a workflow's own Timeout that ends before the node's deadline: n8n counts it from the execution's start, asleep too, and cancels
- * the execution when its deadline wakes it.
- * @returns the workflow's Timeout in ms
- */
-export function timeoutBeforeDeadline(
-	context: IExecuteFunctions,
-	timeoutMs: number,
-): number | undefined {
+/** n8n counts a workflow's own Timeout from the execution's start, asleep too, and cancels the execution when its deadline wakes it. */
+export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: number): void {
 	const { executionTimeout } = workflowSettings(context);
 	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
-	return limitMs > 0 && limitMs < timeoutMs ? limitMs : undefined;
-}
-
-export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: number): void {
-	const limitMs = timeoutBeforeDeadline(context, timeoutMs);
-	if (limitMs === undefined) return;
+	if (limitMs <= 0 || limitMs >= timeoutMs) return;
 	const words = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)}): n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
 	showHint(context, 'warning', words);
 	logOf(context).warn(words);

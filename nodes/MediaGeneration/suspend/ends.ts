@@ -22,8 +22,6 @@ export type Polled =
 	/** `isReported`: it is the task that the caller has named. */
 	| { kind: 'running' | 'unread'; isReported: boolean };
 
-const POLL_TIMEOUT_MS = 5_000;
-
 /** Begins with the task that the caller names, and stops at the first one that is not over. */
 export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Promise<Polled> {
 	const isReported = ({ taskId }: NotedTask) => taskId === reported.taskId;
@@ -46,7 +44,7 @@ async function poll(
 	task: NotedTask,
 	{ taskId, saysFailed, saysAllOver }: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
-	const poll = await pollTask(client, { ...task, timeoutMs: POLL_TIMEOUT_MS });
+	const poll = await pollTask(client, { ...task, timeoutMs: 5_000 });
 	const isConfirmed = saysFailed && taskId === task.taskId;
 	const seen =
 		poll.kind === 'task' ||

@@ -105,12 +105,12 @@ export function lastDeadline(tasks: readonly NotedTask[]): number {
 	return tasks.reduce((latest, { deadline }) => Math.max(latest, deadline), 0);
 }
 
-/** Most tasks of an execution whose end the service reports: n8n reads the whole execution for each callback. */
-const MAX_CALLED = 50;
-
-/** Picks the tasks whose end the service is to report, spread evenly over all of them. @param index from 0 */
+/**
+ * Picks the tasks whose end the service is to report, spread evenly over all of them: at most 50, as n8n reads the whole execution for each
+ * callback. @param index from 0
+ */
 export function isCalledBack(index: number, count: number): boolean {
-	const picked = (until: number) => Math.floor((until * Math.min(MAX_CALLED, count)) / count);
+	const picked = (until: number) => Math.floor((until * Math.min(50, count)) / count);
 	return picked(index + 1) > picked(index);
 }
 

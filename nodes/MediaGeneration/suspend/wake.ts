@@ -21,12 +21,7 @@ import { isObject, parseJson, urlOf } from '../base/json';
 import type { Done } from '../transport/verdict';
 import { notesReference, notedTasks, readNotes, resumeUrlOf, type Notes } from './notes';
 import { pollUntilOneRuns, type TaskEnd } from './ends';
-import { ALL_OVER, FOREIGN_TASK, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
-
-/** No sender waits longer. */
-const ANSWER_WITHIN_MS = 8_000;
-/** n8n may take this long to store a resumption whose sender was answered before. */
-const STORING_MS = 10_000;
+import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
 
 /**
  * n8n loads a whole execution for each call, keeps a core busy with a resumption, and loses executions where too many come at once. Half of
@@ -54,7 +49,9 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	const notes = readNotes(noted);
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
 	if (notes === 'unknown') {
-		if (unknownNotes.isDue(now())) logOf(context).warn(UNKNOWN_NOTES);
+		const words =
+			'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
+		if (unknownNotes.isDue(now())) logOf(context).warn(words);
 		throw new CallRefusal(200, 'it sleeps until its deadline');
 	}
 	if (notes === 'none' || !Array.isArray(items) || notes.items.length !== items.length)
@@ -67,9 +64,6 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 	return { items: expressedItems(context, items), notes, resumeUrl };
 }
 
-const UNKNOWN_NOTES =
-	'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
-
 /** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
@@ -78,7 +72,7 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 		const { id } = sleeping.notes;
 		const tasks = notedTasks(sleeping.notes);
 		if (!tasks.some(({ taskId }) => taskId === posted.taskId))
-			throw new CallRefusal(200, FOREIGN_TASK);
+			throw new CallRefusal(200, OTHER_EXECUTION);
 		const client = await recentClient(context);
 		const asleep = { id, tasks, resumeUrl: sleeping.resumeUrl, context, client };
 		const body: unknown = context.getBodyData();
@@ -114,7 +108,8 @@ interface Call {
 
 async function wakeIfOver(context: IWebhookFunctions, call: Call): Promise<IWebhookResponseData> {
 	const { id } = call.asleep;
-	const sender = timeLimit(ANSWER_WITHIN_MS);
+	// No sender waits longer.
+	const sender = timeLimit(8_000);
 	const late = () => refuse(context, 'a call', new CallRefusal(503, BEING_RESUMED));
 	sender.signal.addEventListener('abort', late);
 	let output: INodeExecutionData[] | undefined;
@@ -124,25 +119,23 @@ async function wakeIfOver(context: IWebhookFunctions, call: Call): Promise<IWebh
 		sender.end();
 		if (output === undefined) resuming.delete(id);
 	}
-	if (output === undefined) return answer202(context);
 	const response = context.getResponseObject();
-	if (!response.headersSent && !response.destroyed)
-		response.once('close', () => resuming.delete(id));
-	// Nobody says whether n8n takes them, so this process calls again.
+	const { headersSent } = response;
+	if (output === undefined)
+		return headersSent
+			? { noWebhookResponse: true }
+			: answer(context, 202, { received: true, waiting: true });
+	if (!headersSent && !response.destroyed) response.once('close', () => resuming.delete(id));
+	// Nobody says when n8n has stored them, and whether: this process calls again.
 	else
-		void pause(STORING_MS).then(() => {
+		void pause(10_000).then(() => {
 			resuming.delete(id);
 			watchOver(call.asleep, 'now');
 		});
 	const workflowData = [output];
-	return response.headersSent
+	return headersSent
 		? { noWebhookResponse: true, workflowData }
 		: { webhookResponse: { received: true }, workflowData };
-}
-
-function answer202(context: IWebhookFunctions): IWebhookResponseData {
-	if (context.getResponseObject().headersSent) return { noWebhookResponse: true };
-	return answer(context, 202, { received: true, waiting: true });
 }
 
 /** Returns what goes out; undefined where a task still runs. Throws a CallRefusal where the service does not say. */
@@ -154,10 +147,8 @@ async function outputOf(
 	const saysFailed = task?.state === 'failed';
 	const polled = await pollUntilOneRuns(asleep, { taskId, saysFailed, saysAllOver });
 	if (polled.kind !== 'over') {
-		watchOver(
-			polled.isReported ? expecting(asleep, taskId) : asleep,
-			polled.isReported ? 'now' : 'later',
-		);
+		if (polled.isReported) watchOver(expecting(asleep, taskId), 'now');
+		else watchOver(asleep, 'later');
 		if (polled.kind === 'running') return undefined;
 		throw new CallRefusal(503, 'the service could not be asked, try again');
 	}

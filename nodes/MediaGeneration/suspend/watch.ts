@@ -1,5 +1,5 @@
 /** Watches over the sleeping executions of this process, a loop each: a lost callback leaves none asleep until its deadline. */
-import { backoffMs, OncePerMinute, type Backoff } from '../base/clock';
+import { backoffMs, OncePerMinute } from '../base/clock';
 import { isObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { logOf } from '../n8n/clean';
@@ -45,35 +45,28 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 
 /** Of one execution. */
 export const POLLS_AT_ONCE = 10;
-/** A task whose end is told by a callback is polled when its age has grown by this share: that callback can be lost. */
-const RARELY = { shortestMs: 30_000, ageShare: 0.35 };
-/** A callback gets this long to wake the execution before this process calls n8n. */
-const CALLBACK_FIRST_MS = 20_000;
 
+/** A task whose end is told by a callback is polled when its age has grown by a third: that callback can be lost. */
 function pauseFor({ called, createdAt }: NotedTask): number {
 	const ageMs = realClock.now() - createdAt;
-	const { shortestMs, ageShare } = RARELY;
-	return called ? Math.max(shortestMs, ageMs * ageShare) : pace(ageMs);
+	return called ? Math.max(30_000, 0.35 * ageMs) : pace(ageMs);
 }
-
-const firstPause = (tasks: readonly NotedTask[]) =>
-	tasks.reduce((soonest, task) => Math.min(soonest, pauseFor(task)), Infinity);
 
 async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promise<void> {
 	const { tasks } = asleep;
 	const { signal } = loop.stop;
-	if (when === 'later') await realClock.sleep(firstPause(tasks), signal);
-	const left = [...tasks];
-	const polls = new Limiter(POLLS_AT_ONCE);
-	const followOneByOne = async () => {
-		for (let task = left.shift(); task !== undefined; task = left.shift())
-			await untilOver(task, asleep, { polls, signal });
-	};
-	await Promise.all(Array.from({ length: POLLS_AT_ONCE }, followOneByOne));
+	const pauseMs = tasks.map(pauseFor).reduce((one, other) => Math.min(one, other), Infinity);
+	if (when === 'later') await realClock.sleep(pauseMs, signal);
+	const turns = new Limiter(POLLS_AT_ONCE);
+	const running = { signal, polls: new Limiter(POLLS_AT_ONCE) };
+	const ends = tasks.map(
+		async (task) => await turns.run(async () => await untilOver(task, asleep, running)),
+	);
+	await Promise.all(ends);
 	if (signal.aborted) return;
 	loop.calls = true;
-	if (when === 'later' && tasks.some(({ called }) => called))
-		await realClock.sleep(CALLBACK_FIRST_MS);
+	// The last callback gets some time to wake it first.
+	if (when === 'later' && tasks.some(({ called }) => called)) await realClock.sleep(20_000);
 	await callUntilAwake(asleep);
 }
 
@@ -95,11 +88,6 @@ async function untilOver(
 /** As many as find a place at once (`wake.ts`). */
 const ownCalls = new Limiter(2);
 
-/** Separates the calls of an execution that does not wake. */
-const CALL_AGAIN: Backoff = { firstMs: 1_000, mostMs: 60_000 };
-/** Where this node has answered, another call makes sure after this: n8n can lose a resumption that it has accepted. */
-const HANDLED_MS = 60_000;
-
 async function callUntilAwake(asleep: Asleep): Promise<void> {
 	const { tasks, resumeUrl, context } = asleep;
 	const deadline = lastDeadline(tasks);
@@ -108,11 +96,13 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
 		const reply = await ownCalls.run(async () => await callSelf(context, resumeUrl, body));
-		if (says(reply, FINAL_WORDS) || (wasTaken && saysItRuns(reply))) return;
-		const isHandled = isOwnAnswer(reply);
-		wasTaken ||= isHandled && reply.status === 200;
-		if (!isHandled && !says(reply, N8N_WORDS)) reportStranger(asleep, reply);
-		await realClock.sleep(isHandled ? HANDLED_MS : backoffMs(calls, CALL_AGAIN));
+		const meaning = meaningOf(reply);
+		if (meaning === 'sleeps no more' || (wasTaken && meaning === 'runs')) return;
+		wasTaken ||= meaning === 'handled' && reply.status === 200;
+		if (meaning === 'unknown') reportUnknown(asleep, reply);
+		// n8n can lose a resumption that it has accepted, so another call makes sure.
+		const pauseMs = backoffMs(calls, { firstMs: 1_000, mostMs: 60_000 });
+		await realClock.sleep(meaning === 'handled' ? 60_000 : pauseMs);
 	}
 }
 
@@ -120,38 +110,41 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 export const ALL_OVER = 'all_over';
 
 export const NOT_WAITED_FOR = 'no task is waited for here';
-export const FOREIGN_TASK = 'the task does not belong to this execution';
+export const OTHER_EXECUTION = 'the task does not belong to this execution';
+
+/** `handled`: this node has answered. `n8n`: n8n is starting, or two calls woke it at the same moment. */
+type Meaning = 'sleeps no more' | 'runs' | 'handled' | 'n8n' | 'unknown';
+
 /** n8n's words come from its waiting-webhooks.js (2.41). A status says too little: 404 also comes from an n8n that is starting. */
-const RUNNING_WORDS = ['is running'];
-const FINAL_WORDS = [
-	...['has finished', 'does not exist', 'does not contain a waiting webhook'],
-	...[NOT_WAITED_FOR, FOREIGN_TASK],
+const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
+	['sleeps no more', 'has finished'],
+	['sleeps no more', 'does not exist'],
+	['sleeps no more', 'does not contain a waiting webhook'],
+	['sleeps no more', NOT_WAITED_FOR],
+	['sleeps no more', OTHER_EXECUTION],
+	['runs', 'is running'],
+	// It fails for an execution of the editor that it has not saved yet.
+	['runs', "reading 'resumeToken'"],
+	['n8n', 'already being resumed'],
+	['n8n', 'is not registered'],
 ];
-/** Other words of n8n's: two calls woke it at the same moment, and n8n is starting. */
-const N8N_WORDS = [...RUNNING_WORDS, 'already being resumed', 'is not registered'];
 
-function says(reply: SelfReply, anyOf: readonly string[]): boolean {
-	if (reply.status === undefined || !isObject(reply.body)) return false;
-	const { message, error, ignored } = reply.body;
-	const words = [message, error, ignored].filter((said) => typeof said === 'string').join(' ');
-	return anyOf.some((said) => words.includes(said));
+export function meaningOf(reply: SelfReply): Meaning {
+	if (reply.status === undefined || !isObject(reply.body)) return 'unknown';
+	const { message, error, ignored, received } = reply.body;
+	const said = [message, error, ignored].filter((each) => typeof each === 'string').join(' ');
+	const [meaning] = WORDS.find(([, words]) => said.includes(words)) ?? [];
+	return meaning ?? (typeof received === 'boolean' ? 'handled' : 'unknown');
 }
-
-const isOwnAnswer = (reply: SelfReply) =>
-	reply.status !== undefined && isObject(reply.body) && typeof reply.body.received === 'boolean';
-
-/** n8n refuses calls of an execution that runs. It fails for one of the editor that it has not saved yet. */
-export const saysItRuns = (reply: SelfReply) =>
-	says(reply, [...RUNNING_WORDS, "reading 'resumeToken'"]);
 
 export function shownReply(reply: SelfReply): string {
 	return reply.status === undefined ? reply.reason : `it answered HTTP ${reply.status}`;
 }
 
-const strangers = new OncePerMinute();
+const unknownReplies = new OncePerMinute();
 
-function reportStranger({ context, tasks, resumeUrl }: Asleep, reply: SelfReply): void {
-	if (!strangers.isDue(realClock.now())) return;
+function reportUnknown({ context, tasks, resumeUrl }: Asleep, reply: SelfReply): void {
+	if (!unknownReplies.isDue(realClock.now())) return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const ids = tasks.map(({ taskId }) => taskId);
 	const more = ids.length > 3 ? `, and ${ids.length - 3} more` : '';

@@ -7,7 +7,7 @@ import type { CreationRequest } from '../actions/operation';
 import { logOf } from '../n8n/clean';
 import type { Reply, ServiceClient } from '../transport/client';
 import { ensured } from '../base/boundedMap';
-import { backoffMs, unlessAborted, type Backoff, type Clock } from '../base/clock';
+import { backoffMs, unlessAborted, type Clock } from '../base/clock';
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { PATIENCE_MS, readCreation, type Created, type Patience } from './creation';
@@ -32,9 +32,6 @@ export interface CreateDeps extends Clock {
 	/** Aborts when the execution is stopped: then no answer is awaited either. */
 	stop: AbortSignal | undefined;
 }
-
-const CREATION_TIMEOUT_MS = 120_000;
-const CREATION_BACKOFF: Backoff = { firstMs: 500, mostMs: 8_000 };
 
 const NOT_CREATED: Failure = {
 	outcome: 'cancelled',
@@ -99,7 +96,8 @@ async function sendInTurn(
 			case 'retry': {
 				const { failure, patience, retryAfterMs } = creation;
 				retries += 1;
-				const wait = backoffMs(retries, { ...CREATION_BACKOFF, retryAfterMs }, random());
+				const growing = { firstMs: 500, mostMs: 8_000, retryAfterMs };
+				const wait = backoffMs(retries, growing, random());
 				const patientUntil =
 					patience && ensured(firstRefusals, patience, now) + PATIENCE_MS[patience];
 				if (now() + wait >= Math.min(place.deadline, patientUntil ?? Infinity))
@@ -130,7 +128,7 @@ function lateFailure(
 async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
 	const { client, stop, over } = deps;
 	const { account } = client;
-	const common = { method: 'POST', purpose: 'create', timeoutMs: CREATION_TIMEOUT_MS } as const;
+	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
 	const sent = sendByRoute(request, {
 		account,
 		send: async (wire) => await client.send({ ...common, ...wire }),

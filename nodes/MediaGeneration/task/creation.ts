@@ -119,9 +119,6 @@ const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, ad
 
 const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
 
-/** These words are about tasks that run or wait to run, and not about requests. */
-const FULL_ACCOUNT = /active.?task|concurren|queue/i;
-
 function readTooMany(answer: Answer): Creation {
 	const limit = kindOf429(answer.body);
 	const [refused, advice] = LIMITS[limit];
@@ -129,7 +126,9 @@ function readTooMany(answer: Answer): Creation {
 	if (limit === 'cap') return { kind: 'failed', failure };
 	const again = retry(failure, answer);
 	if (limit === 'ambiguous') return { ...again, patience: 'unnamed limit' };
-	return { ...again, kind: FULL_ACCOUNT.test(reasonsOf(answer.body)) ? 'full' : 'limited' };
+	// These words are about tasks that run or wait to run, and not about requests.
+	const isFull = /active.?task|concurren|queue/i.test(reasonsOf(answer.body));
+	return { ...again, kind: isFull ? 'full' : 'limited' };
 }
 
 function unusable({ text, body, unread }: Answer): string {

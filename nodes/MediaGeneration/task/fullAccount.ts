@@ -29,9 +29,6 @@ export interface Place extends CreationLimits {
 	woken: AbortController;
 }
 
-const MOST_UNDER_WAY = 10;
-/** A full account is waited for this long. */
-const MAX_FULL_MS = 3_600_000;
 /** The pause doubles with each one that asks and is refused. */
 const PAUSE_MS = { first: 2_000, longest: 15_000 };
 
@@ -70,7 +67,8 @@ export class FullAccount {
 			const since = now();
 			const isFull = this.refusal?.kind === 'full';
 			const isApart = isFull && !place.boundsFull;
-			const end = isApart ? since + MAX_FULL_MS - place.fullMs : place.deadline;
+			// A full account is waited for an hour.
+			const end = isApart ? since + 3_600_000 - place.fullMs : place.deadline;
 			if (Math.max(since, this.account.pausedUntil('create')) >= end) break;
 			const isFirst = this.waiting[0] === place;
 			const opensAt = isFirst ? this.opensAt : Infinity;
@@ -99,8 +97,7 @@ export class FullAccount {
 	private get opensAt(): number {
 		const pausedUntil = this.account.pausedUntil('create');
 		const underWay = this.line.filter(({ state }) => state === 'goes' || state === 'asks');
-		if (this.refusal === undefined)
-			return underWay.length < MOST_UNDER_WAY ? pausedUntil : Infinity;
+		if (this.refusal === undefined) return underWay.length < 10 ? pausedUntil : Infinity;
 		if (underWay.some(({ state }) => state === 'asks')) return Infinity;
 		return this.account.ends > this.endsUsed ? pausedUntil : Math.max(this.pauseEnd, pausedUntil);
 	}

@@ -54,9 +54,6 @@ export type Earlier =
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
 
-/** The longest answer that is noted, as JSON: each save of the execution has it. */
-const MOST_NOTED = 10_000;
-
 export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
@@ -182,7 +179,8 @@ export class Ledger {
 			if (entry === undefined) return;
 			Object.assign(entry, { createdAt, taskId });
 			if (receiveUrl !== undefined) entry.receiveUrl = endpointOf(receiveUrl);
-			if (JSON.stringify(answer).length <= MOST_NOTED) entry.answer = this.clean(answer);
+			// Each save of the execution has it.
+			if (JSON.stringify(answer).length <= 10_000) entry.answer = this.clean(answer);
 			delete entry.request;
 			delete entry.failure;
 		});

@@ -36,14 +36,10 @@ export type Finding =
 
 /** The list is read at these times, in ms, as a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
-const READING_MS = 5_000;
-const PAGES_READ = 5;
-const MOST_TASKS = 500;
 const MOST_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
-const UNASKED = unreadable('The list of tasks', 'it was not asked for');
-const CUT_OFF = unreadable('The list of tasks', 'it has too many tasks since then');
+const unread = (why: string) => unreadable('The list of tasks', why);
 
 /**
  * Counts a request whose task is not known yet: of equal ones nobody can say which one made a listed task.
@@ -62,7 +58,11 @@ export function expectTask({ expected }: Account, hash: string): () => void {
 export async function findLost(search: Search): Promise<Finding> {
 	const { now, sleep, over, isOld } = search;
 	const since = now();
-	let finding: Finding = { kind: 'unfound', candidates: [], unread: UNASKED };
+	let finding: Finding = {
+		kind: 'unfound',
+		candidates: [],
+		unread: unread('it was not asked for'),
+	};
 	let refusals = 0;
 	for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), over);
@@ -100,13 +100,13 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 async function readFor(search: Search): Promise<Finding> {
 	const { client, now, sleep, over, sentAt, request, hash, isExact = true } = search;
 	const { made, expected } = client.account;
-	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: READING_MS };
+	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
 		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
 	const list = await readTaskList({
 		...once,
-		limit: MOST_TASKS,
-		mostPages: PAGES_READ,
+		limit: 500,
+		mostPages: 5,
 		isOld,
 	});
 	if (list.kind === 'none') throw new FailureError(list.failure);
@@ -130,7 +130,11 @@ async function readFor(search: Search): Promise<Finding> {
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
-	return { kind: 'unfound', candidates, unread: list.whole ? undefined : CUT_OFF };
+	return {
+		kind: 'unfound',
+		candidates,
+		unread: list.whole ? undefined : unread('it has too many tasks since then'),
+	};
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

@@ -41,15 +41,9 @@ export interface Polling extends Clock {
 	asleep?: AbortSignal;
 }
 
-const LONGEST_POLL_MS = 20_000;
-const LONGEST_POLL_BEFORE_SLEEP_MS = 5_000;
-/** The last poll may take this long beyond the deadline. */
-const OVERTIME_MS = 2_000;
 /** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
 const MISTYPED: Proof = { polls: 2, ms: 10_000 };
 const SHORTEST_PAUSE_MS = 1_000;
-/** A task that is done without a file is polled this often again. */
-const POLLS_FOR_FILES = 3;
 
 /** The task by its polls so far. */
 interface SoFar {
@@ -62,29 +56,23 @@ interface SoFar {
 	fileless: number;
 }
 
-const UNSHOWN: SoFar = {
-	kind: 'running',
-	seen: UNSEEN,
-	last: undefined,
-	task: undefined,
-	fileless: 0,
-};
-
 /** Never asks before the account's pause is over, but once more at the deadline. */
 export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
 	const { client, polls, signal, asleep, now, sleep } = polling;
 	const { createdAt, deadline } = watch;
 	const woken = asleep === undefined ? signal : AbortSignal.any([signal, asleep]);
-	const end = Math.max(deadline, now()) + OVERTIME_MS;
+	// The last poll may take this long beyond the deadline.
+	const end = Math.max(deadline, now()) + 2_000;
 	const age = () => Math.max(0, now() - createdAt);
 	const pausedUntil = () => Math.min(client.account.pausedUntil('poll'), deadline);
 	const ask = async (): Promise<Poll | undefined> => {
-		const longestMs = asleep?.aborted ? LONGEST_POLL_BEFORE_SLEEP_MS : LONGEST_POLL_MS;
+		const longestMs = asleep?.aborted ? 5_000 : 20_000;
 		const timeoutMs = Math.min(longestMs, end - now());
 		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
 		return await pollTask(client, { ...watch, timeoutMs, signal }, now);
 	};
-	let soFar = UNSHOWN;
+	const none = { last: undefined, task: undefined, fileless: 0 };
+	let soFar: SoFar = { kind: 'running', seen: UNSEEN, ...none };
 	let next = now() + (watch.named ? 0 : Math.max(0, pace(0) - age()));
 	for (;;) {
 		const until = Math.max(Math.min(next, deadline), pausedUntil());
@@ -123,7 +111,7 @@ function judge(
 	if (verdict.kind !== 'running') return verdict;
 	if (task.state !== 'done') return { ...soFar, task };
 	const fileless = before.fileless + 1;
-	return fileless > POLLS_FOR_FILES ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
+	return fileless > 3 ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
 }
 
 function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {

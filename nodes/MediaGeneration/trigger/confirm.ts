@@ -13,10 +13,6 @@ import type { Posted } from './webhook';
 /** The verdict, or the last poll if there is none. */
 type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
 
-const REQUEST_TIMEOUT_MS = 5_000;
-const UNKNOWN_FOR_MS = 10_000;
-const WORTH_ASKING_MS = 500;
-
 /** The callbacks of one account. Those of another account wait for none of them. */
 class Callbacks {
 	/** Requests at once. */
@@ -41,7 +37,7 @@ async function pollOnce(
 	{ deadline, misses }: { deadline: number; misses: number },
 ): Promise<Poll> {
 	const { turns, routes } = callbacksOf(client.account);
-	const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, deadline - now());
+	const timeoutMs = Math.min(5_000, deadline - now());
 	const patience = timeLimit(timeoutMs);
 	const turn = await turns.take(1, patience.signal).catch(() => undefined);
 	patience.end();
@@ -102,9 +98,9 @@ export async function confirm(
 	const asking = present ?? ask(client, posted, deadline).finally(() => underWay.delete(taskId));
 	underWay.set(taskId, asking);
 	const confirmed = await asking;
-	if (confirmed.kind === 'missing') unknown.set(taskId, now() + UNKNOWN_FOR_MS);
+	if (confirmed.kind === 'missing') unknown.set(taskId, now() + 10_000);
 	// The earlier callback ran out of time, or said itself that the task runs.
-	const mayAsk = task?.state !== 'running' && deadline - now() >= WORTH_ASKING_MS;
+	const mayAsk = task?.state !== 'running' && deadline - now() >= 500;
 	return present !== undefined && confirmed.kind === 'running' && mayAsk
 		? await confirm(client, posted, deadline)
 		: confirmed;

@@ -10,8 +10,6 @@ type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 /** The answer to the call that is being handled, or that n8n has stored its execution. */
 type EventState = CallResponse | 'stored';
 
-/** n8n reads and writes the whole list with each call, so an event is 66 bits of a hash. */
-const HASH_LENGTH = 11;
 const SAVED_IN = 'mediaGenerationEvents';
 
 const workflows = new BoundedMap<string, BoundedMap<string, EventState>>();
@@ -59,7 +57,8 @@ export class Events {
 
 	private keyOf(event: string): string {
 		const text = JSON.stringify([this.node, event]);
-		return createHash('sha256').update(text).digest('base64url').slice(0, HASH_LENGTH);
+		// n8n reads and writes the whole list with each call, so 66 bits have to do.
+		return createHash('sha256').update(text).digest('base64url').slice(0, 11);
 	}
 
 	/** A sender that hangs up settles nothing: n8n answers all the same. */

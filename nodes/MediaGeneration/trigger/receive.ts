@@ -12,9 +12,6 @@ import { Events } from './once';
 import { isShown, referenceIn, signatureProblem } from './signature';
 import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
 
-/** The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution. */
-const CONFIRM_WITHIN_MS = 12_000;
-
 /** Throws a CallRefusal for a URL without the signature that it should have. */
 async function checkedCall(context: IWebhookFunctions) {
 	// The host is a placeholder, as n8n does not know its outside address.
@@ -55,7 +52,8 @@ function spelled(taskId: string, { id }: Task): string {
 }
 
 async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
-	const deadline = now() + CONFIRM_WITHIN_MS;
+	// The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution.
+	const deadline = now() + 12_000;
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, url, signed } = await checkedCall(context);
 	const reference = referenceIn(url);

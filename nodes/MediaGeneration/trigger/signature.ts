@@ -6,8 +6,6 @@ import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 import { MAX_REFERENCE } from '../base/limits';
 
-export const SIGNED_FOR_MS = 7 * 24 * 3_600_000;
-
 /** The names in the URL. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;
 
@@ -25,7 +23,8 @@ function signatureFor(secret: string, url: URL): string {
 /** @param now epoch ms */
 export function sign(url: URL, secret: string, now: number): void {
 	const { searchParams } = url;
-	searchParams.set('expires', String(Math.floor((now + SIGNED_FOR_MS) / 1000)));
+	const week = 7 * 24 * 3_600;
+	searchParams.set('expires', String(Math.floor(now / 1000) + week));
 	searchParams.set('nonce', randomBytes(12).toString('hex'));
 	searchParams.set('signature', signatureFor(secret, url));
 }

@@ -9,14 +9,12 @@ import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
 import { POST } from '../base/limits';
 
-const RETRY_AFTER_S = 5;
-
 /** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
 		message: string,
-		readonly retryAfterS = RETRY_AFTER_S,
+		readonly retryAfterS = 5,
 	) {
 		super(message);
 	}
