@@ -44,7 +44,6 @@ function storeAfter(
 	store: LedgerStore = {},
 ): LedgerStore {
 	const ledger = new Ledger(store, run);
-	ledger.begin(undefined);
 	acts(ledger);
 	return saved(store);
 }
@@ -204,7 +203,6 @@ test.each<[string, object]>([
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
-	ledger.begin(undefined);
 	const found = ledger.earlier(asked(SLOT));
 	expect(found).toMatchObject({ kind: 'unread', failure: { outcome: 'unknown' } });
 	expect(() => ledger.sending(asked(SLOT), 4)).toThrow(/can't be read; the task may exist/);
@@ -221,9 +219,12 @@ test('an entry without its answer is a task, and one that was only sent is uncle
 test('what an execution may have sent that n8n has killed is looked for until the item is reached', () => {
 	const store = {};
 	const killed = (sentAt: number) => ({ sentAt, isExact: true });
-	const tryOf = (run: NodeRun, since: Parameters<Ledger['begin']>[0], acts = (_: Ledger) => {}) => {
-		const ledger = new Ledger(store, run);
-		ledger.begin(since);
+	const tryOf = (
+		run: NodeRun,
+		since: ReturnType<typeof killed> | undefined,
+		acts = (_: Ledger) => {},
+	) => {
+		const ledger = new Ledger(store, run, { killed: since });
 		const kinds = [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
 		acts(ledger);
 		return kinds;
@@ -234,15 +235,14 @@ test('what an execution may have sent that n8n has killed is looked for until th
 	// A later execution that comes with notes says when the first one of them began.
 	expect(tryOf(LATER, killed(7))).toMatchObject([FOUND, unrecorded]);
 	const left = storeAfter(RUN, () => {});
-	const after = new Ledger(left, LATER);
-	after.begin(killed(7));
+	const after = new Ledger(left, LATER, { killed: killed(7) });
 	expect(after.earlier(asked(SLOT))).toEqual(NOTHING);
 });
 
 test('what is noted is cleaned and small', () => {
 	const store = {};
 	const clean = <T>(value: T) => JSON.parse(JSON.stringify(value).replaceAll('token', '***')) as T;
-	const ledger = new Ledger(store, RUN, clean);
+	const ledger = new Ledger(store, RUN, { clean });
 	const request = { ...REQUEST, body: { text: 'a', auth: 'token' } };
 	ledger.sending(asked(SLOT, request), 4);
 	ledger.created(asked(SLOT, request), { ...CREATED, answer: { task_id: 't1', echo: 'token' } });

@@ -1,9 +1,9 @@
 /** Which of its two routes speech by voice ID takes, and whose answer counts (docs/service.md, "Two speech routes"). */
 import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
-import { Account, type SpeechRoute } from '../../nodes/MediaGeneration/transport/account';
-import type { ApiRequest, Reply } from '../../nodes/MediaGeneration/transport/client';
-import { answer, noAnswer } from '../support/replies';
+import type { SpeechRoute } from '../../nodes/MediaGeneration/transport/account';
+import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const CREATED = answer(200, { success: true, task_id: 't1' });
 const refusal = (message: string, status = 200) => answer(status, { success: false, message });
@@ -25,9 +25,9 @@ interface Case {
 async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
 	const { learnt, isOver = false } = given;
 	const { v1 = CREATED, v3 = { ...CREATED } } = given;
-	const account = new Account();
+	const client = scriptedClient(({ path }) => (path === '/v3/text-to-speech' ? v3 : v1));
+	const { account, requests } = client;
 	account.speechRoute = learnt;
-	const wires: Array<Partial<ApiRequest>> = [];
 	const request: CreationRequest = {
 		kind,
 		path: `/v1/text-to-speech/${voice}`,
@@ -35,14 +35,11 @@ async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
 		qs: { output_format: 'wav' },
 		body: { text: 'Hello', ...more },
 	};
-	const send = async (wire: Partial<ApiRequest>) => {
-		wires.push(wire);
-		return await Promise.resolve(wire.path === '/v3/text-to-speech' ? v3 : v1);
-	};
-	const reply = await sendByRoute(request, { account, send, isOver: () => isOver });
-	const tried = wires.map(({ path }) => path?.slice(1, 3)).join();
+	const over = isOver ? AbortSignal.abort() : new AbortController().signal;
+	const reply = await sendByRoute(client, request, over);
+	const tried = requests.map(({ path }) => path.slice(1, 3)).join();
 	return {
-		wires,
+		wires: requests,
 		/** The routes in the order of their requests, whose answer counts, and the one learnt. */
 		summary: `${tried}: ${reply === v3 ? 'v3' : 'v1'} ${account.speechRoute}`,
 	};
@@ -109,7 +106,8 @@ test.each([
 ])('v3 gets a form, with a provider before the ID: %s', async (voice, voice_id) => {
 	const { wires } = await sent({ voice, learnt: 'v3' });
 	const body = { voice_id, output_format: 'wav', text: 'Hello' };
-	expect(wires).toEqual([{ path: '/v3/text-to-speech', form: true, body }]);
+	expect(wires).toMatchObject([{ path: '/v3/text-to-speech', form: true, body }]);
+	expect(wires[0]?.qs).toBeUndefined();
 });
 
 test.each<[object, object]>([

@@ -28,8 +28,8 @@ export async function generate(
 ): Promise<INodeExecutionData[]> {
 	const { context } = executing;
 	const clean = <T>(value: T) => cleanerOf(context).value(value);
-	const ledger = new Ledger(storeOf(context), runOf(context), clean);
-	ledger.begin(killedSince(context));
+	const killed = killedSince(context);
+	const ledger = new Ledger(storeOf(context), runOf(context), { killed, clean });
 	const report = new Report(executing, ledger, items);
 	const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
 	const read = await inPieces(planItems(operation, items, earlier));

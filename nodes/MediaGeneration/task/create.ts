@@ -24,7 +24,7 @@ export type Submitted =
 export interface CreateDeps extends Clock {
 	client: ServiceClient;
 	context: Pick<IExecuteFunctions, 'logger'>;
-	/** Has the execution ID, which n8n may drop. */
+	/** Its execution ID stays known when n8n drops it. */
 	ledger: { run: { executionId: string } };
 	random: () => number;
 	/** Aborts when the run has ended: then nothing more is sent, but an answer that is still due is awaited. */
@@ -127,13 +127,7 @@ function lateFailure(
 
 async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
 	const { client, stop, over } = deps;
-	const { account } = client;
-	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
-	const sent = sendByRoute(request, {
-		account,
-		send: async (wire) => await client.send({ ...common, ...wire }),
-		isOver: () => over.aborted,
-	});
+	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
 	if (reply === undefined) void sent.then((late) => logLate(deps, late));

@@ -1,6 +1,6 @@
 /** How the ledger lies in the node's context, and what may be read of it. */
 import type { CreationRequest } from '../actions/operation';
-import { FailureError, type Failure } from '../base/failures';
+import type { Failure } from '../base/failures';
 import { isObject, type JsonObject } from '../base/json';
 import { UNCLEAR_ADVICE } from './creation';
 
@@ -74,11 +74,13 @@ function isNotes(value: unknown): value is LedgerNotes {
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
-/** Throws where something of it can't be read, as that may stand for any task. */
-export function notesIn(store: LedgerStore, unrecorded: Unrecorded | null): LedgerNotes {
+/** Undefined where something of it can't be read. */
+export function notesIn(
+	store: LedgerStore,
+	unrecorded: Unrecorded | null,
+): LedgerNotes | undefined {
 	if (store[LEDGER_FIELD] === undefined)
 		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
-	if (!isNotes(present)) throw new FailureError(NOT_READ);
-	return present;
+	return isNotes(present) ? present : undefined;
 }

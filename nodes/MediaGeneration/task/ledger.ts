@@ -5,7 +5,7 @@
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../actions/operation';
 import { quietly } from '../n8n/clean';
-import { attempt, type Failure } from '../base/failures';
+import { attempt, FailureError, type Failure } from '../base/failures';
 import { urlOf } from '../base/json';
 import { identityOf, withoutReceiveUrl, type Created } from './creation';
 import {
@@ -65,31 +65,35 @@ export function endpointOf(url: string): string {
 	return parsed === undefined ? url : parsed.origin + parsed.pathname;
 }
 
+interface LedgerOptions {
+	/** The execution that this one repeats, if n8n may have been killed while it ran this node. */
+	killed?: Unrecorded | undefined;
+	/** Takes secrets out of what is noted, as workflows can read it. */
+	clean?: <T>(value: T) => T;
+}
+
 export class Ledger {
 	private readonly prefix: string;
 	private readonly reader: string;
-	private opened: LedgerNotes | undefined;
-	private killed: Unrecorded | undefined;
+	private readonly opened: LedgerNotes | undefined;
+	private readonly clean: <T>(value: T) => T;
 
-	/** @param clean takes secrets out of what is noted, as workflows can read it */
 	constructor(
 		readonly store: LedgerStore,
 		readonly run: NodeRun,
-		private readonly clean: <T>(value: T) => T = (value) => value,
+		{ killed, clean = (value) => value }: LedgerOptions = {},
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 		this.reader = run.call?.agent ?? String(run.runIndex);
+		this.clean = clean;
+		const opened = attempt(() => notesIn(store, killed ?? null));
+		this.opened = opened.ok ? opened.value : undefined;
 	}
 
-	/** A try begins. @param killed the execution that this one repeats, if n8n may have been killed while it ran this node */
-	begin(killed: Unrecorded | undefined): void {
-		this.killed = killed;
-		quietly(() => this.notes);
-	}
-
-	/** Checked once. Throws where something of it can't be read. */
+	/** Throws where something of it can't be read, as that may stand for any task. */
 	private get notes(): LedgerNotes {
-		return (this.opened ??= notesIn(this.store, this.killed ?? null));
+		if (this.opened === undefined) throw new FailureError(NOT_READ);
+		return this.opened;
 	}
 
 	private keyOf({ item, part }: Slot): string {

@@ -39,7 +39,7 @@ const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 const MOST_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
-const unread = (why: string) => unreadable('The list of tasks', why);
+const unreadList = (why: string) => unreadable('The list of tasks', why);
 
 /**
  * Counts a request whose task is not known yet: of equal ones nobody can say which one made a listed task.
@@ -61,7 +61,7 @@ export async function findLost(search: Search): Promise<Finding> {
 	let finding: Finding = {
 		kind: 'unfound',
 		candidates: [],
-		unread: unread('it was not asked for'),
+		unread: unreadList('it was not asked for'),
 	};
 	let refusals = 0;
 	for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
@@ -133,7 +133,7 @@ async function readFor(search: Search): Promise<Finding> {
 	return {
 		kind: 'unfound',
 		candidates,
-		unread: list.whole ? undefined : unread('it has too many tasks since then'),
+		unread: list.whole ? undefined : unreadList('it has too many tasks since then'),
 	};
 }
 

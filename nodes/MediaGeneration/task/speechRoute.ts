@@ -3,19 +3,12 @@ import type { IDataObject } from 'n8n-workflow';
 import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
 import type { CreationRequest } from '../actions/operation';
 import type { Account, SpeechRoute } from '../transport/account';
-import type { ApiRequest, Reply } from '../transport/client';
+import type { ApiRequest, Reply, ServiceClient } from '../transport/client';
 import { wordsOf } from '../transport/poll';
 import { mentionsTask } from '../transport/task';
 import { asText, isObject } from '../base/json';
 
 type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
-
-interface Sender {
-	account: Account;
-	send: (wire: Wire) => Promise<Reply>;
-	/** Whether nothing more may be sent. */
-	isOver: () => boolean;
-}
 
 const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
 /** Nothing was created with these statuses, unless the answer names a task. */
@@ -66,14 +59,23 @@ function asksForV3(reply: Reply): boolean {
 const isNowhere = (reply: Reply) =>
 	reply.answered && reply.status === 404 && !mentionsTask(reply.text);
 
-/** Sends a creation, and once more by the other route where the first one has refused it in favour of that. */
-export async function sendByRoute(request: CreationRequest, sender: Sender): Promise<Reply> {
-	const { account, send, isOver } = sender;
+/**
+ * Sends a creation, and once more by the other route where the first one has refused it in favour of that.
+ * @param over aborts when nothing more may be sent
+ */
+export async function sendByRoute(
+	client: ServiceClient,
+	request: CreationRequest,
+	over: AbortSignal,
+): Promise<Reply> {
+	const { account } = client;
+	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
+	const send = async (route: SpeechRoute) =>
+		await client.send({ ...common, ...wireOf(request, route) });
 	const [first = 'v1', second] = routesFor(request, account);
-	const reply = await send(wireOf(request, first));
+	const reply = await send(first);
 	const leadsOn = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
-	const other =
-		second === undefined || !leadsOn || isOver() ? undefined : await send(wireOf(request, second));
+	const other = second === undefined || !leadsOn || over.aborted ? undefined : await send(second);
 	// If each route refers to the other, v3 decides.
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
