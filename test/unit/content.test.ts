@@ -86,7 +86,7 @@ test.each<[OutputKind, string, extension: string, reason: RegExp]>([
 });
 
 test('an error page that goes away is forgotten', async () => {
-	const { run, clock } = host((_, count) => (count < 4 ? { body: Buffer.from('<html>') } : {}));
+	const { run, clock } = host((count) => (count < 4 ? { body: Buffer.from('<html>') } : {}));
 	const before = clock.now();
 	expect((await run()).type.mimeType).toBe('audio/mpeg');
 	expect(clock.now() - before).toBe(400 + 800 + 1_600);

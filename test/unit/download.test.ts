@@ -33,7 +33,7 @@ test('whatever hosts do, a file comes whole or not at all', async () => {
 	);
 	let whole = 0;
 	const property = fc.asyncProperty(habits, async (all) => {
-		const { run, stillOpen, clock } = host((_, count) => {
+		const { run, stillOpen, clock } = host((count) => {
 			const { does, at, headers } = all[(count - 1) % all.length] ?? { does: 'errs', at: 0 };
 			if (does === 'errs') return { status: at % 2 === 0 ? 503 : 404 };
 			if (does === 'pages') return { body: Buffer.from('<!DOCTYPE html><html>Wait</html>') };
@@ -55,13 +55,12 @@ test('whatever hosts do, a file comes whole or not at all', async () => {
 });
 
 test('a whole file in one request, with its type', async () => {
-	const { run, requests, agents } = serving(() => ({}));
+	const { run, requests } = serving(() => ({}));
 	const download = await run({ maxBytes: FILE.length });
 	expect(digest(download.bytes)).toBe(digest(FILE));
 	expect(download.type).toEqual({ mimeType: 'audio/mpeg', extension: 'mp3' });
 	expect(download.received).toBe(FILE.length);
-	expect(requests).toEqual([{}]);
-	expect([...agents]).toEqual([expect.stringMatching(/^Mozilla\/5\.0 /)]);
+	expect(requests).toHaveLength(1);
 });
 
 describe('cut in the middle', () => {
@@ -70,9 +69,9 @@ describe('cut in the middle', () => {
 		['other bytes of the same length', { body: OTHER }],
 		['other bytes of another length', { body: FILE.subarray(0, 90_000) }],
 	])('it begins again from nothing, and is never mixed: %s', async (_name, second) => {
-		const { run, requests } = serving((_, count) => (count === 1 ? { breakAfter: CUT } : second));
+		const { run, requests } = serving((count) => (count === 1 ? { breakAfter: CUT } : second));
 		expect(digest((await run()).bytes)).toBe(digest(second.body ?? FILE));
-		expect(requests).toEqual([{}, {}]);
+		expect(requests).toHaveLength(2);
 	});
 
 	test('four tries are enough, with growing pauses between them', async () => {
@@ -86,7 +85,7 @@ describe('cut in the middle', () => {
 
 test('an end that nobody announced is believed the second time', async () => {
 	const cut = { body: FILE.subarray(0, CUT), headers: UNMEASURED };
-	const { run, requests } = serving((_, count) => (count === 1 ? cut : { headers: UNMEASURED }));
+	const { run, requests } = serving((count) => (count === 1 ? cut : { headers: UNMEASURED }));
 	expect(digest((await run()).bytes)).toBe(digest(FILE));
 	expect(requests).toHaveLength(3);
 });
@@ -97,7 +96,7 @@ describe('a length that was stated once', () => {
 	test.each([CUT, 5_000])(
 		'binds the tries after it: a shorter file is not whole, where the first answer broke off after %d bytes',
 		async (breakAfter) => {
-			const { run, requests } = serving((_, count) => (count === 1 ? { breakAfter } : shorter));
+			const { run, requests } = serving((count) => (count === 1 ? { breakAfter } : shorter));
 			const words = `the file broke off after 150000 of ${FILE.length} bytes`;
 			await expect(run()).rejects.toThrow(words);
 			expect(requests).toHaveLength(4);
@@ -108,7 +107,7 @@ describe('a length that was stated once', () => {
 		const page = { body: Buffer.from('<html>') };
 		const [cut, whole] = [{ breakAfter: CUT }, { headers: UNSTATED }];
 		const run = async (...served: Served[]) => {
-			const made = serving((_, count) => served[count - 1] ?? served.at(-1) ?? {});
+			const made = serving((count) => served[count - 1] ?? served.at(-1) ?? {});
 			return [(await made.run()).bytes.length, made.requests.length];
 		};
 		expect(await run(cut, page, shorter, whole)).toEqual([FILE.length, 4]);
@@ -173,7 +172,7 @@ describe('refusals', () => {
 	});
 
 	test.each([408, 425, 429, 500, 502, 503])('HTTP %d in passing', async (status) => {
-		const { run } = serving((_, count) => (count < 4 ? { status } : {}));
+		const { run } = serving((count) => (count < 4 ? { status } : {}));
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 	});
 
@@ -181,7 +180,7 @@ describe('refusals', () => {
 		['is kept', '9', 9_000],
 		['is kept for half a minute at most', '90', 30_000],
 	])('Retry-After %s', async (_name, seconds, expectedMs) => {
-		const { run, clock } = serving((_, count) =>
+		const { run, clock } = serving((count) =>
 			count === 1 ? { status: 503, headers: { 'retry-after': seconds } } : {},
 		);
 		const before = clock.now();
@@ -203,7 +202,7 @@ describe('time', () => {
 	test.each([false, true])(
 		'a body that stands still is given up after a minute (deaf: %j)',
 		async (deaf) => {
-			const { run, clock } = serving((_, count) => (count === 1 ? { stallAfter: CUT, deaf } : {}));
+			const { run, clock } = serving((count) => (count === 1 ? { stallAfter: CUT, deaf } : {}));
 			const before = clock.now();
 			expect(digest((await run()).bytes)).toBe(digest(FILE));
 			expect(clock.now() - before).toBe(60_000 + 400);
@@ -222,7 +221,7 @@ describe('time', () => {
 	});
 
 	test('what the store takes is no silence of the host, nor hides one', async () => {
-		const made = serving((_, count) => (count === 1 ? { stallAfter: CUT } : {}));
+		const made = serving((count) => (count === 1 ? { stallAfter: CUT } : {}));
 		made.store.pauseMs = 1_000_000;
 		const before = made.clock.now();
 		expect(digest((await made.run()).bytes)).toBe(digest(FILE));

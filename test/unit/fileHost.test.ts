@@ -66,7 +66,7 @@ describe('private addresses', () => {
 
 	test('nothing is sent there, for good', async () => {
 		const { open, requests } = door(() => ({ statusCode: 200 }));
-		expect(await open('http://10.0.0.1/a', {}, undefined)).toEqual({
+		expect(await open('http://10.0.0.1/a', undefined)).toEqual({
 			ok: false,
 			reason: 'its address (10.0.0.1) is in a private network, and the service is not',
 			transient: false,
@@ -79,7 +79,7 @@ describe('private addresses', () => {
 			statusCode: 302,
 			headers: { location: 'https://169.254.169.254/latest' },
 		}));
-		const opened = await open(FILE_URL, {}, undefined);
+		const opened = await open(FILE_URL, undefined);
 		expect(opened).toMatchObject({ ok: false, transient: false });
 		expect(opened).toHaveProperty('reason', expect.stringContaining('(169.254.169.254)'));
 		expect(requests.map(({ url }) => url)).toEqual([FILE_URL]);
@@ -90,7 +90,7 @@ describe('private addresses', () => {
 describe('what is opened is closed', () => {
 	test('by aborting its request, and its own only', async () => {
 		const { open, aborted } = door(() => ({ statusCode: 200 }));
-		const files = [await open(FILE_URL, {}, undefined), await open(FILE_URL, {}, undefined)];
+		const files = [await open(FILE_URL, undefined), await open(FILE_URL, undefined)];
 		expect(aborted()).toEqual([false, false]);
 		if (files[0]?.ok) files[0].close();
 		expect(aborted()).toEqual([true, false]);
@@ -104,7 +104,7 @@ describe('what is opened is closed', () => {
 			seen.push(made.aborted());
 			return count < 4 ? { statusCode: 302, headers: { location: '/next' } } : { statusCode: 200 };
 		});
-		const opened = await made.open(FILE_URL, {}, undefined);
+		const opened = await made.open(FILE_URL, undefined);
 		expect(opened.ok).toBe(true);
 		expect(seen.at(-1)).toEqual([true, true, true, false]);
 	});
@@ -112,7 +112,7 @@ describe('what is opened is closed', () => {
 	test('redirects without end, to the first of several addresses, are given up, and all are closed', async () => {
 		const location = ['/next', '/other'];
 		const { open, aborted } = door(() => ({ statusCode: 307, headers: { location } }));
-		expect(await open(FILE_URL, {}, undefined)).toMatchObject({
+		expect(await open(FILE_URL, undefined)).toMatchObject({
 			reason: 'it redirects more than 5 times',
 		});
 		expect(aborted()).toEqual(Array.from({ length: 6 }, () => true));
@@ -124,8 +124,8 @@ describe('what is opened is closed', () => {
 		const add = jest.spyOn(stop.signal, 'addEventListener');
 		const time = new AbortController();
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
-		const first = await open(FILE_URL, {}, stop.signal);
-		await open(FILE_URL, {}, stop.signal);
+		const first = await open(FILE_URL, stop.signal);
+		await open(FILE_URL, stop.signal);
 		timeout.mockRestore();
 		// The time for the headers does not count for the body.
 		time.abort();
@@ -139,7 +139,7 @@ describe('what is opened is closed', () => {
 
 	test('a signal that has aborted opens nothing that stays', async () => {
 		const { open, aborted } = door(() => ({ statusCode: 200 }));
-		const opened = await open(FILE_URL, {}, AbortSignal.abort());
+		const opened = await open(FILE_URL, AbortSignal.abort());
 		expect(aborted()).toEqual([true]);
 		if (opened.ok) opened.close();
 	});
@@ -148,13 +148,17 @@ describe('what is opened is closed', () => {
 describe('what is asked for', () => {
 	test('is the bytes as they are, as a stream, whatever their status; no redirect is left to the helper', async () => {
 		const { open, requests } = door(() => ({ statusCode: 404 }));
-		const opened = await open(FILE_URL, { Range: 'bytes=5-' }, undefined);
+		const opened = await open(FILE_URL, undefined);
 		expect(opened).toMatchObject({ ok: true, status: 404 });
 		expect(requests).toMatchObject([
 			{
 				method: 'GET',
 				url: FILE_URL,
-				headers: { Accept: '*/*', 'Accept-Encoding': 'identity', Range: 'bytes=5-' },
+				headers: {
+					Accept: '*/*',
+					'Accept-Encoding': 'identity',
+					'User-Agent': expect.stringMatching(/^Mozilla\/5\.0 /) as string,
+				},
 				encoding: 'stream',
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: true,
@@ -170,7 +174,7 @@ describe('what is asked for', () => {
 		[undefined, /without a usable address/],
 	])('a redirect to %j ends it, for good and in words', async (location, words) => {
 		const { open, requests, aborted } = door(() => ({ statusCode: 302, headers: { location } }));
-		const opened = await open(FILE_URL, {}, undefined);
+		const opened = await open(FILE_URL, undefined);
 		expect(opened).toMatchObject({ ok: false, transient: false });
 		expect(!opened.ok && opened.reason).toMatch(words);
 		expect(requests).toHaveLength(1);
@@ -188,7 +192,7 @@ describe('what is asked for', () => {
 				const { code } = fields as { code: string };
 				return await Promise.reject(Object.assign(new Error(code), fields));
 			});
-			const opened = await open(FILE_URL, {}, undefined);
+			const opened = await open(FILE_URL, undefined);
 			expect(opened).toMatchObject({ ok: false, transient });
 			expect(!opened.ok && opened.reason).toContain(words);
 		},
@@ -204,7 +208,7 @@ test('headers that take longer than a minute are given up, however they drip', a
 				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('canceled')));
 			}),
 	);
-	const opening = open(FILE_URL, {}, undefined);
+	const opening = open(FILE_URL, undefined);
 	expect(timeout).toHaveBeenCalledWith(60_000);
 	time.abort();
 	expect(await opening).toEqual({

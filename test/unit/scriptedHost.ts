@@ -55,13 +55,10 @@ async function* chunksOf(
 	if (stallAfter !== undefined) await (deaf === true ? new Promise(() => undefined) : aborted);
 }
 
-export function host(
-	serve: (headers: Record<string, string>, count: number) => Served | NotOpened,
-) {
+export function host(serve: (count: number) => Served | NotOpened) {
 	const clock = new VirtualClock();
-	const requests: Array<Record<string, string>> = [];
-	/** The values of User-Agent. */
-	const agents = new Set<string>();
+	/** The addresses. */
+	const requests: string[] = [];
 	const open = new Set<OpenFile>();
 	const files = new Map<string, Buffer>();
 	/** How long n8n's store takes before it reads, and whether it fails then; its streams. */
@@ -78,12 +75,10 @@ export function host(
 	};
 	const deps: DownloadDeps = {
 		context: { helpers } as unknown as N8nContext,
-		async open(_url, headers, signal): Promise<OpenFile | NotOpened> {
-			const { 'User-Agent': agent, ...others } = headers;
-			agents.add(agent ?? '');
-			requests.push(others);
+		async open(url, signal): Promise<OpenFile | NotOpened> {
+			requests.push(url);
 			if (requests.length > 5_000) throw new Error('more than 5,000 requests');
-			const served = serve(headers, requests.length);
+			const served = serve(requests.length);
 			if ('ok' in served) return served;
 			const { status = 200, body = FILE } = served;
 			const given: Record<string, string> = {
@@ -129,7 +124,6 @@ export function host(
 	return {
 		clock,
 		requests,
-		agents,
 		deps,
 		store,
 		/** How many answers were opened and not closed. */

@@ -49,9 +49,6 @@ class Busy extends Error {
 	}
 }
 
-/** Some file hosts refuse clients that are no browser (docs/service.md, "HTTP"). */
-const HEADERS = { 'User-Agent': 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)' };
-
 export function tooLarge(maxBytes: number, length?: number): string {
 	const size = length === undefined ? '' : `${megabytes(length)}, and `;
 	return `the file is larger than allowed: ${size}Max File Size is ${megabytes(maxBytes)}`;
@@ -83,7 +80,7 @@ export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise
 }
 
 async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): Promise<Stored> {
-	const opened = await deps.open(wanted.url, HEADERS, deps.signal);
+	const opened = await deps.open(wanted.url, deps.signal);
 	if (!opened.ok) throw opened.transient ? new Error(opened.reason) : new Refused(opened.reason);
 	const transfer = new Transfer(opened, wanted, known);
 	const rest = transfer.chunksOf(watched(opened.body, deps));

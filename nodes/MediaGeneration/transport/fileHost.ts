@@ -34,7 +34,6 @@ export interface NotOpened {
 /** Never rejects. An abort of the signal ends the request, also while its body is being read. */
 export type OpenFileFn = (
 	url: string,
-	headers: Record<string, string>,
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
 
@@ -63,7 +62,7 @@ const noFile = (reason: string, transient = false): NotOpened => ({ ok: false, r
 
 async function request(
 	context: N8nContext,
-	{ url, headers }: { url: string; headers: Record<string, string> },
+	url: string,
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
 	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
@@ -72,7 +71,12 @@ async function request(
 		const response = (await context.helpers.httpRequest({
 			method: 'GET',
 			url,
-			headers: { Accept: '*/*', 'Accept-Encoding': 'identity', ...headers },
+			headers: {
+				Accept: '*/*',
+				'Accept-Encoding': 'identity',
+				// Some file hosts refuse clients that are no browser (docs/service.md, "HTTP").
+				'User-Agent': 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)',
+			},
 			encoding: 'stream',
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
@@ -104,13 +108,13 @@ async function request(
 
 /** Refuses private addresses if there is no Base URL. */
 export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
-	return async (address, headers, signal) => {
+	return async (address, signal) => {
 		if (!URL.canParse(address)) return noFile('its address names no host');
 		let url = address;
 		for (let hop = 0; hop <= 5; hop += 1) {
 			const problem = addressProblem(url, deps.baseUrl);
 			if (problem !== undefined) return noFile(problem);
-			const opened = await request(deps.context, { url, headers }, signal);
+			const opened = await request(deps.context, url, signal);
 			if (!opened.ok || ![301, 302, 303, 307, 308].includes(opened.status)) return opened;
 			opened.close();
 			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
