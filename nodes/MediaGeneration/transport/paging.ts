@@ -23,16 +23,18 @@ export interface Page<Entry> {
 	isGuess?: boolean;
 }
 
-interface Paging<Entry> {
-	read: (cursor: string | undefined) => Promise<Page<Entry> | undefined>;
-	keyOf: (entry: Entry) => string;
+interface Paging<Own extends Page<unknown>> {
+	read: (cursor: string | undefined) => Promise<Own | undefined>;
+	keyOf: (entry: Own['entries'][number]) => string;
 	/** The keys that earlier pages had. Grows. */
 	seen: Set<string>;
 	from?: string | undefined;
 }
 
 /** Yields pages with only the entries that no page before had. Ends if there is none. */
-export async function* newPages<Entry>(paging: Paging<Entry>): AsyncGenerator<Page<Entry>> {
+export async function* newPages<Own extends Page<unknown>>(
+	paging: Paging<Own>,
+): AsyncGenerator<Own> {
 	const { read, keyOf, seen } = paging;
 	let [cursor, empty] = [paging.from, 0];
 	// Services repeat entries where pages meet, and some ignore which page is asked for.
@@ -45,7 +47,7 @@ export async function* newPages<Entry>(paging: Paging<Entry>): AsyncGenerator<Pa
 		});
 		empty = entries.length === 0 ? empty + 1 : 0;
 		cursor = empty > 0 && page.isGuess === true ? undefined : page.next;
-		yield { entries, next: cursor };
+		yield { ...page, entries, next: cursor };
 		if (cursor === undefined) return;
 	}
 }

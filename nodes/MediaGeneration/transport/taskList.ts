@@ -93,33 +93,48 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 }
 
+interface TaskPage extends Page<ListedTask> {
+	answer: Answer;
+	/** Whether the list ends with it. */
+	isLast: boolean;
+}
+
+/** Like {@link pageAt}. */
+async function readPage(query: TaskListQuery, number = '1'): Promise<TaskPage | undefined> {
+	const answer = await pageAt(query, number);
+	if (answer === undefined) return undefined;
+	const records = recordsOf(answer.body) ?? [];
+	const more = saysMore(answer.body);
+	return {
+		entries: records.flatMap(taskIn),
+		next: more === false ? undefined : String(Number(number) + 1),
+		isGuess: more === undefined,
+		answer,
+		// A full page that repeats another one is the end of what can be read, but not of the list.
+		isLast: more === false || (more === undefined && records.length < TASKS_PER_PAGE),
+	};
+}
+
 /** Throws a FailureError if it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
-	const answer = await pageAt(query, '1');
-	if (answer === undefined) return { kind: 'none', failure: NONE };
+	const first = await readPage(query);
+	if (first === undefined) return { kind: 'none', failure: NONE };
+	const { answer } = first;
+	// Some services have no page beyond the last one.
+	const end = { entries: [], next: undefined, isLast: true, answer };
+	const read = async (number?: string) =>
+		number === undefined ? first : ((await readPage(query, number)) ?? end);
 	const tasks: ListedTask[] = [];
-	let [pages, whole, last] = [0, false, answer];
-	const read = async (number = '1'): Promise<Page<ListedTask> | undefined> => {
-		const page = pages === 0 ? answer : await pageAt(query, number);
-		// Some services have no page beyond the last one.
-		whole = true;
-		if (page === undefined) return undefined;
-		last = page;
+	let [pages, whole] = [0, false];
+	const keyOf = ({ taskId }: ListedTask) => taskId;
+	for await (const page of newPages({ read, keyOf, seen: new Set<string>() })) {
+		const { entries, next } = page;
 		pages += 1;
-		const records = recordsOf(page.body) ?? [];
-		const more = saysMore(page.body);
-		// A full page that repeats another one is the end of what can be read, but not of the list.
-		whole = more === false || (more === undefined && records.length < TASKS_PER_PAGE);
-		const next = more === false ? undefined : String(Number(number) + 1);
-		return { entries: records.flatMap(taskIn), next, isGuess: more === undefined };
-	};
-	const seen = new Set<string>();
-	for await (const { entries, next } of newPages({ read, keyOf: ({ taskId }) => taskId, seen })) {
 		for (const task of entries) if (isWanted(task)) tasks.push(task);
 		const isEnough = tasks.length >= limit || pages >= mostPages;
-		if (next !== undefined && isEnough) whole = false;
-		const areOld = entries.length > 0 && entries.every((task) => isOld(task, last));
+		const areOld = entries.length > 0 && entries.every((task) => isOld(task, page.answer));
+		whole = page.isLast && (next === undefined || !isEnough);
 		if (areOld && isNewestFirst(entries)) whole = true;
 		else if (!isEnough) continue;
 		break;
