@@ -1,5 +1,5 @@
 /** Times that n8n's date picker stores, in the zone of the workflow; whatever names a zone itself is not for this. */
-import { localTimeOf } from '../../nodes/MediaGeneration/actions/localTime';
+import { localTimeOf } from '../../nodes/MediaGeneration/actions/taskReads';
 
 test.each([
 	['2026-01-31T12:00:00', 'UTC', '2026-01-31T12:00:00Z'],

@@ -5,13 +5,10 @@ import { readBody, unreadable } from '../transport/reading';
 import { apiKeysOf, creditsOf } from '../transport/task';
 import type { Resource, Job } from './operation';
 
-const ANY_KEY = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
-/** A masked key has at most eight characters before the stars, and four behind them. */
-const MASKED = /^[^*]{0,11}\*{3,}[^*]{0,4}$/;
-
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
 export function maskSecret(secret: string): string {
-	if (MASKED.test(secret)) return secret;
+	// At most eight characters behind the prefix, stars, and at most four characters.
+	if (/^[^*]{0,11}\*{3,}[^*]{0,4}$/.test(secret)) return secret;
 	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
 	return secret.length - prefix.length < 12 ? `${prefix}****` : `${prefix}****${secret.slice(-4)}`;
 }
@@ -21,17 +18,17 @@ export function maskSecret(secret: string): string {
  * @param change what else happens to a text, by the name of its field
  */
 export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {
-	return mapTexts(value, (text, name) => change(text, name).replace(ANY_KEY, maskSecret));
+	const key = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
+	return mapTexts(value, (text, name) => change(text, name).replace(key, maskSecret));
 }
 
-/** Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`. */
-const SECRET_NAME =
-	/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
 /** Finds keys by their prefix, and secrets by the names of their fields. A list can be keyed by the keys themselves. */
 export function maskSecrets<T>(value: T): T {
-	return maskKeys(value, (text, name) =>
-		SECRET_NAME.test(name) || SECRET_NAME.test(name.toLowerCase()) ? maskSecret(text) : text,
-	);
+	// Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`.
+	const secret =
+		/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
+	const isSecret = (name: string) => secret.test(name) || secret.test(name.toLowerCase());
+	return maskKeys(value, (text, name) => (isSecret(name) ? maskSecret(text) : text));
 }
 
 /** @param itemsOf undefined where the answer's body has an unexpected shape */

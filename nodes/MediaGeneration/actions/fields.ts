@@ -26,9 +26,6 @@ export function fittingNumber(
 	throw invalid(message, advice);
 }
 
-/** The beginning of an expression of n8n, as users type it into a field that takes it word for word. */
-const TYPED_EXPRESSION = /\{\{\s*\$.*?(?:\}\}|$)/s;
-
 /** This file of an item goes into its request. */
 export interface InputFile {
 	field: string;
@@ -93,7 +90,7 @@ export class ItemFields {
 
 	/** Refuses an expression that was typed as plain text. What an expression leads to is data, and may look like one. */
 	private checkTyped(text: string, name: string, label: string): void {
-		const [typed] = TYPED_EXPRESSION.exec(text) ?? [];
+		const [typed] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(text) ?? [];
 		if (typed === undefined || this.expressionIn(name) !== undefined) return;
 		const verb = typed === text.trim() ? 'is' : 'has';
 		throw invalid(

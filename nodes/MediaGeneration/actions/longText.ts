@@ -14,13 +14,9 @@ export type LongText =
 
 const MAX_CHARACTERS = 2_500;
 const LEAST_CHARACTERS = 50;
-const LONGEST_SILENCE_MS = 60_000;
+const LONGEST_PAUSE_MS = 60_000;
 
-const CHARACTERS_NAME = 'Max Characters per Part';
-
-const whenSplit = { longText: ['join', 'parts'] };
-
-const charactersField = amount(CHARACTERS_NAME, 'maxCharacters', {
+const charactersField = amount('Max Characters per Part', 'maxCharacters', {
 	typeOptions: { minValue: LEAST_CHARACTERS },
 	default: MAX_CHARACTERS,
 	description:
@@ -46,17 +42,17 @@ export const longTextFields: INodeProperties[] = [
 			),
 		],
 		default: 'off',
-		description: `Whether to split texts longer than ${CHARACTERS_NAME}, and what comes out. Joining needs "Wait for Completion".`,
+		description: `Whether to split texts longer than Max Characters per Part, and what comes out. Joining needs "Wait for Completion".`,
 	}),
 ];
 
 export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
-	typeOptions: { minValue: 0, maxValue: LONGEST_SILENCE_MS },
+	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
 	description: 'Silence between the parts of a joined file, in milliseconds',
 });
 
 export const longTextOptions: INodeProperties[] = [
-	...shownWhen(whenSplit, [charactersField]),
+	...shownWhen({ longText: ['join', 'parts'] }, [charactersField]),
 	...shownWhen({ longText: ['join'] }, [pauseOption]),
 ];
 
@@ -71,14 +67,14 @@ export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutp
 });
 
 export function readPause(fields: ItemFields): number {
-	const range = { fallback: 0, zero: true, most: LONGEST_SILENCE_MS };
+	const range = { fallback: 0, zero: true, most: LONGEST_PAUSE_MS };
 	return fields.numberOption('pauseBetweenParts', pauseOption.displayName, range);
 }
 
 function readMaxCharacters(fields: ItemFields): number {
 	const given = fields.options.maxCharacters ?? MAX_CHARACTERS;
 	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
-		`"${CHARACTERS_NAME}" must be a whole number of at least ${LEAST_CHARACTERS}`,
+		`"Max Characters per Part" must be a whole number of at least ${LEAST_CHARACTERS}`,
 		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most accept. Nothing was sent.`,
 	]);
 }

@@ -3,7 +3,6 @@ import type { Failure } from '../base/failures';
 import { requestText, type LongText } from './longText';
 import type { CreationRequest, Labels } from './operation';
 
-const SHARED_LABELS: Labels = { receive_url: 'Callback URL' };
 /** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
@@ -33,7 +32,8 @@ export function refusedQuestion(failure: Failure, labels: Labels): Failure {
 /** Makes sentences to add to a refusal's description. @param said the words of the service */
 export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
 	const { labels } = request;
-	const names = labels === undefined ? '' : namesOnScreen(said, { ...labels, ...SHARED_LABELS });
+	const all = labels === undefined ? {} : { ...labels, receive_url: 'Callback URL' };
+	const names = namesOnScreen(said, all);
 	const length = isLongUnsplit(request, longText)
 		? ` The text has ${requestText(request).length} characters: the field "Long Text" splits it into several requests.`
 		: '';

@@ -1,17 +1,9 @@
-/** Serves tasks made earlier, and makes tasks of kinds that have no operation of their own (docs/service.md, "Endpoints" and "More routes"). */
+/** Serves tasks made earlier, and makes tasks of kinds that have no operation of their own (docs/service.md, "Endpoints"). */
 import type { IDataObject } from 'n8n-workflow';
+import { invalid, type FailureError } from '../base/failures';
 import { pathProblem } from '../transport/baseUrl';
-import { FailureError, invalid } from '../base/failures';
-import { asText, type JsonObject } from '../base/json';
-import { outputsOf, resolved } from '../transport/outputs';
-import { withoutEmptyError } from '../n8n/failedItems';
-import { parseTask } from '../transport/task';
-import { readTaskList, timeOf, type ListedTask } from '../transport/taskList';
-import { maskKeys } from './account';
-import type { ItemFields } from './fields';
-import { bodyTypeField, formFiles, formFields, formTexts, isForm } from './inputFiles';
+import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
 import { deepMerge } from './jsonObjects';
-import { localTimeOf } from './localTime';
 import {
 	dateTime,
 	filtersField,
@@ -20,9 +12,9 @@ import {
 	shownWhen,
 	text,
 	type Resource,
-	type ReadSource,
 } from './operation';
-import { deleteTasks, deletionFields, readTask } from './taskDeletion';
+import { deleteTasks, deletionFields } from './taskDeletion';
+import { getTask, listTasks } from './taskReads';
 
 const queryField = jsonField('Query', 'query', {
 	what: 'Query parameters of the request',
@@ -33,10 +25,6 @@ const bodyField = jsonField('Body', 'body', {
 	example: '{"prompt": "A slow waltz"}',
 });
 
-const MAX_PATH = 2_000;
-/** A path may have these unencoded (RFC 3986, 3.3), but encodeURIComponent encodes them. */
-const PLAIN_IN_PATHS = /%(?:24|26|2B|2C|3A|3D|40)/g;
-
 function refusedPath(reason: string): FailureError {
 	return invalid(
 		`The field "Path" can't be used: ${reason}`,
@@ -46,82 +34,22 @@ function refusedPath(reason: string): FailureError {
 
 export function endpointPath(given: string): string {
 	const path = given.trim();
-	if (path.length > MAX_PATH) throw refusedPath(`it is longer than ${MAX_PATH} characters`);
+	if (path.length > 2_000) throw refusedPath('it is longer than 2000 characters');
 	if (!path.startsWith('/')) throw refusedPath('it does not begin with a slash');
 	if (path === '/') throw refusedPath('it names no endpoint');
 	if (path.includes('//')) throw refusedPath('it has two slashes in a row');
 	if (/[?#]/.test(path)) throw refusedPath('it has a question mark or a number sign (#)');
 	const problem = pathProblem(path);
 	if (problem !== undefined) throw refusedPath(`it ${problem}`);
+	// A path may have some characters unencoded that encodeURIComponent encodes (RFC 3986, 3.3).
+	const plain = /%(?:24|26|2B|2C|3A|3D|40)/g;
 	const normalized = (part: string) =>
-		encodeURIComponent(decodeURIComponent(part)).replace(PLAIN_IN_PATHS, decodeURIComponent);
+		encodeURIComponent(decodeURIComponent(part)).replace(plain, decodeURIComponent);
 	try {
 		return path.split('/').map(normalized).join('/');
 	} catch {
 		throw refusedPath('it has a percent sign that encodes nothing; write %25 for the sign itself');
 	}
-}
-
-const CALLBACK_FIELD = /(receive|callback|webhook)_?url/i;
-
-/** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
-function withoutSecrets<T>(value: T): T {
-	return maskKeys(value, (text, name) =>
-		CALLBACK_FIELD.test(name) ? text.replace(/[?#].*/s, '') : text,
-	);
-}
-
-/** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
-function filtersOf(fields: ItemFields) {
-	const { filters } = fields;
-	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
-	const createdAfter = filters.createdAfter || undefined;
-	const after =
-		createdAfter === undefined
-			? -Infinity
-			: (localTimeOf(createdAfter, fields.timeZone) ?? timeOf(createdAfter));
-	if (after === undefined)
-		throw invalid(
-			'The filter "Created After" is not a time',
-			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
-		);
-	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
-		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
-	// A list may cut its times to whole seconds.
-	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt + 1_000 < after;
-	// Only our own filters need pages larger than what is asked for.
-	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
-	return { type: type || undefined, ...own };
-}
-
-/** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
-async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const list = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
-	if (list.kind === 'none') throw new FailureError(list.failure);
-	const { tasks } = list;
-	if (tasks.every(({ createdAt }) => createdAt !== undefined))
-		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
-	return tasks.map(({ taskId, raw }) => {
-		const { error, ...item } = taskItem(from, taskId, withoutSecrets(raw));
-		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
-		return error === undefined ? item : { ...item, task_error: error };
-	});
-}
-
-function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDataObject {
-	const task = parseTask(raw);
-	const found = task?.state === 'done' ? outputsOf(task) : [];
-	const outputs = resolved(found, client.credentials.baseUrl);
-	return {
-		...withoutEmptyError(raw),
-		task_id: taskId,
-		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
-	};
-}
-
-async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const taskId = fields.taskId();
-	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
 }
 
 export const task: Resource = {

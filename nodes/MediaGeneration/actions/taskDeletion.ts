@@ -1,37 +1,13 @@
-/** Reads one task, and deletes tasks: those that run end and are refunded, those that are over stay unless asked for (docs/service.md, "Deletion, prices, lists"). */
+/** Deletes tasks: those that run end and are refunded, those that are over stay unless asked for (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { realClock } from '../n8n/clock';
 import { attemptLater, FailureError, invalid } from '../base/failures';
 import { asNumber, isObject } from '../base/json';
-import { askOptional, unreadable } from '../transport/reading';
+import { askOptional } from '../transport/reading';
 import type { Task } from '../transport/task';
-import { denied, taskMissing } from '../transport/taskFailures';
-import { askUntilClear } from '../transport/until';
 import type { ItemFields } from './fields';
 import { optionsField, text, toggle, type ReadSource } from './operation';
 import { refusedQuestion } from './refusal';
-
-const GET_TASK_TIMEOUT_MS = 20_000;
-
-/** Throws a FailureError where it can't be read. */
-export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
-	const { client, signal } = from;
-	const at = { taskId, kind: 'task', timeoutMs: GET_TASK_TIMEOUT_MS, signal } as const;
-	const poll = await askUntilClear(client, at, realClock);
-	switch (poll.kind) {
-		case 'task':
-			return poll.task;
-		case 'denied':
-			throw new FailureError(denied(taskId, poll));
-		case 'missing':
-			throw new FailureError(taskMissing(taskId, poll));
-		case 'unclear':
-		case 'busy': {
-			const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
-			throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
-		}
-	}
-}
+import { readTask } from './taskReads';
 
 export const deletionFields: INodeProperties[] = [
 	text('Task ID', 'taskId', {

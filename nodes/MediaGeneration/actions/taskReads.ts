@@ -1,0 +1,113 @@
+/** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
+import type { IDataObject } from 'n8n-workflow';
+import { FailureError, invalid } from '../base/failures';
+import { asText, type JsonObject } from '../base/json';
+import { realClock } from '../n8n/clock';
+import { withoutEmptyError } from '../n8n/failedItems';
+import { outputsOf, resolved } from '../transport/outputs';
+import { unreadable } from '../transport/reading';
+import { parseTask, type Task } from '../transport/task';
+import { denied, taskMissing } from '../transport/taskFailures';
+import { readTaskList, timeOf, type ListedTask } from '../transport/taskList';
+import { askUntilClear } from '../transport/until';
+import { maskKeys } from './account';
+import type { ItemFields } from './fields';
+import type { ReadSource } from './operation';
+
+/** Throws a FailureError where it can't be read. */
+export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
+	const { client, signal } = from;
+	const at = { taskId, kind: 'task', timeoutMs: 20_000, signal } as const;
+	const poll = await askUntilClear(client, at, realClock);
+	switch (poll.kind) {
+		case 'task':
+			return poll.task;
+		case 'denied':
+			throw new FailureError(denied(taskId, poll));
+		case 'missing':
+			throw new FailureError(taskMissing(taskId, poll));
+		case 'unclear':
+		case 'busy': {
+			const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
+			throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
+		}
+	}
+}
+
+/** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
+function withoutSecrets<T>(value: T): T {
+	return maskKeys(value, (text, name) =>
+		/(receive|callback|webhook)_?url/i.test(name) ? text.replace(/[?#].*/s, '') : text,
+	);
+}
+
+/** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
+function filtersOf(fields: ItemFields) {
+	const { filters } = fields;
+	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
+	const createdAfter = filters.createdAfter || undefined;
+	const after =
+		createdAfter === undefined
+			? -Infinity
+			: (localTimeOf(createdAfter, fields.timeZone) ?? timeOf(createdAfter));
+	if (after === undefined)
+		throw invalid(
+			'The filter "Created After" is not a time',
+			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
+		);
+	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
+		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
+	// A list may cut its times to whole seconds.
+	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt + 1_000 < after;
+	// Only our own filters need pages larger than what is asked for.
+	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
+	return { type: type || undefined, ...own };
+}
+
+/** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
+export async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
+	const list = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
+	if (list.kind === 'none') throw new FailureError(list.failure);
+	const { tasks } = list;
+	if (tasks.every(({ createdAt }) => createdAt !== undefined))
+		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
+	return tasks.map(({ taskId, raw }) => {
+		const { error, ...item } = taskItem(from, taskId, withoutSecrets(raw));
+		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
+		return error === undefined ? item : { ...item, task_error: error };
+	});
+}
+
+function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDataObject {
+	const task = parseTask(raw);
+	const found = task?.state === 'done' ? outputsOf(task) : [];
+	const outputs = resolved(found, client.credentials.baseUrl);
+	return {
+		...withoutEmptyError(raw),
+		task_id: taskId,
+		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
+	};
+}
+
+export async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
+	const taskId = fields.taskId();
+	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
+}
+
+/** Reads a time that names no zone, as n8n's date picker stores them (n8n 2.41). Returns epoch ms; undefined for anything else. */
+export function localTimeOf(value: unknown, timeZone: string): number | undefined {
+	const local = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/;
+	if (typeof value !== 'string' || !local.test(value.trim())) return undefined;
+	const [date = '', time = '00:00'] = value.trim().split(/[T ]/);
+	const asUtc = Date.parse(`${date}T${time}Z`);
+	if (Number.isNaN(asUtc)) return undefined;
+	// Where clocks change in between, the second offset is that of the time itself.
+	return asUtc - offsetAt(asUtc - offsetAt(asUtc, timeZone), timeZone);
+}
+
+/** In ms, positive east of Greenwich. */
+function offsetAt(epochMs: number, timeZone: string): number {
+	// Swedish dates are written as in ISO 8601.
+	const shown = new Date(epochMs).toLocaleString('sv-SE', { timeZone });
+	return Date.parse(`${shown.replace(' ', 'T')}Z`) - Math.floor(epochMs / 1_000) * 1_000;
+}
