@@ -11,7 +11,7 @@ const CALLABLE = /(?:-waiting(?:\/|%2f)[\da-f]|nonce(?:=|%3d)[\da-f]{24})[^\s"'<
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {
-	/** There can be several, as a key can change while a run goes on. No character of a key is ever escaped (`apiKeyProblem`). */
+	/** There can be several, as a key can change during a run. No character of a key is ever escaped (`apiKeyProblem`). */
 	private readonly keys = new Set<string>();
 	private readonly secrets = new Set<string>();
 

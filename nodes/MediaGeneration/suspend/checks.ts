@@ -30,7 +30,7 @@ function findsNotes(context: IExecuteFunctions): boolean {
 /** How an execution that sleeps can be called. */
 export interface Waking {
 	resumeUrl: string;
-	/** True if the service can call it; else this n8n has to poll. */
+	/** Whether the service can call it; else this n8n has to poll. */
 	callable: boolean;
 }
 

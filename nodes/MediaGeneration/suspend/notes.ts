@@ -35,7 +35,7 @@ export type SleepingItem =
 			tasks: NotedTask[];
 			files: FileSettings;
 			assembly: Assembly;
-			/** True if its item has the JSON that came in as `input`, and its output is to have it. */
+			/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
 			carriesInput: boolean;
 	  };
 

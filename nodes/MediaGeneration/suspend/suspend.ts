@@ -38,11 +38,11 @@ export type Sleeper =
 			tasks: SleepingTask[];
 			files: FileSettings;
 			assembly: Assembly;
-			/** This came in, and the output is to carry it. */
+			/** The JSON that came in, if the output is to carry it. */
 			input?: IDataObject | undefined;
 	  };
 
-/** Makes what goes out for an input item that is not over by the deadline, or its first item where it is over already. */
+/** Makes what goes out for an input item that is open at the deadline; the first item of one that is complete already. */
 function firstItem(sleeper: Sleeper, index: number): INodeExecutionData {
 	const pairedItem = { item: index };
 	if (sleeper.kind === 'complete') return { ...(sleeper.items[0] ?? { json: {} }), pairedItem };

@@ -43,7 +43,7 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 	});
 }
 
-/** Of one execution. */
+/** Polls of one execution at once. */
 export const POLLS_AT_ONCE = 10;
 
 /** A task whose end is told by a callback is polled when its age has grown by a third: that callback can be lost. */

@@ -17,7 +17,7 @@ export interface Created {
 	/** Epoch ms at which the answer came. */
 	createdAt: number;
 	answer: JsonObject;
-	/** The service reports the task's end there; none where it does not, or reports it to another execution. */
+	/** Where the service reports the task's end, if it reports it to this execution. */
 	receiveUrl?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unname
 
 export type Patience = keyof typeof PATIENCE_MS;
 
-/** Says that nothing was created. */
+/** A refusal that created nothing. */
 export interface Refusal {
 	/**
 	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent

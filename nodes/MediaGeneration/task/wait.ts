@@ -8,7 +8,7 @@ import type { ServiceClient } from '../transport/client';
 import { pollTask, type Poll } from '../transport/poll';
 import type { Task } from '../transport/task';
 import { denied, taskMissing, timedOut } from '../transport/taskFailures';
-import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Proof, type Seen } from '../transport/until';
+import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import { pace } from './pace';
 
@@ -41,8 +41,6 @@ export interface Polling extends Clock {
 	asleep?: AbortSignal;
 }
 
-/** A task that was only named, and that no poll has shown, does not exist: its ID is mistyped. */
-const MISTYPED: Proof = { polls: 2, ms: 10_000 };
 const SHORTEST_PAUSE_MS = 1_000;
 
 /** The task by its polls so far. */
@@ -97,8 +95,9 @@ function judge(
 	{ poll, nowMs }: { poll: Poll; nowMs: number },
 ): SoFar | Ended {
 	const { taskId, echoes } = watch;
+	// A task that was only named, and that no poll has shown, does not exist: its ID is mistyped.
 	const isMistyped = watch.named && before.task === undefined && poll.kind === 'missing';
-	const proof = isMistyped ? MISTYPED : PAID;
+	const proof = isMistyped ? { polls: 2, ms: 10_000 } : PAID;
 	const { seen, clear } = weigh(before.seen, poll, { nowMs, proof });
 	const soFar = { ...before, seen, last: poll };
 	if (clear === undefined) return soFar;

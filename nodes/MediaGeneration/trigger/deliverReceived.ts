@@ -14,10 +14,10 @@ interface Received {
 	/** As the service sent it; without verification, as it was posted. */
 	task: JsonObject;
 	verified: boolean;
-	/** True if the URL was signed, so that it came from somebody who may use this credential. */
+	/** Whether the URL was signed, so that it came from somebody who may use this credential. */
 	signed: boolean;
 	reference: string | undefined;
-	/** True if the signature, or the task's own receive URL as the service shows it, has this reference. */
+	/** Whether the signature, or the task's own receive URL as the service shows it, has this reference. */
 	reference_verified: boolean;
 }
 

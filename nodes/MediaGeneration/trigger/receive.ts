@@ -65,7 +65,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	// Listening in the editor takes one event, and a tester sends the same task again.
 	const remembers = settings.deduplicate && context.getMode() !== 'manual';
 	const events = remembers ? new Events(context) : undefined;
-	// A duplicate costs no request: a task that is over no longer changes.
+	// A duplicate costs no request: a task that has ended no longer changes.
 	if (posted.task) events?.check(eventOf(taskId, posted.task.status));
 	const verdict = settings.verify ? await confirmed(client, posted, deadline) : believed(posted);
 	const { task } = verdict;
