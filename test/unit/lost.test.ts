@@ -182,6 +182,18 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	expect(await oldestFirst.found()).toBe('a');
 });
 
+test('nor does a list of short pages that does not say where it ends', async () => {
+	const newer = Array.from({ length: 120 }, (_, at) => taskOf(`${at}`, 500, other));
+	const { search } = setting([], {
+		instead: (path) => {
+			const page = Number(/page=(\d+)/.exec(path)?.[1]);
+			return answer(200, { data: newer.slice(20 * (page - 1), 20 * page) }, { date: iso(0) });
+		},
+	});
+	const message = expect.stringMatching(/too many/) as string;
+	expect(await search()).toMatchObject({ candidates: [], unread: { message } });
+});
+
 test('a run that is over is looked for no longer, and nothing is said of it', async () => {
 	const over = new AbortController();
 	const { search, readAt } = setting([], { instead: () => (over.abort(), busy) });
