@@ -55,10 +55,9 @@ function filtersOf(fields: ItemFields) {
 			'The filter "Created After" is not a time',
 			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
 		);
-	const isWanted = ({ raw, createdAt = Infinity }: ListedTask) =>
-		createdAt > after && (!status || asText(raw.status)?.toLowerCase() === status.toLowerCase());
-	// A list may cut its times to whole seconds.
-	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt + 1_000 < after;
+	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt <= after;
+	const isWanted = (task: ListedTask) =>
+		!isOld(task) && (!status || asText(task.raw.status)?.toLowerCase() === status.toLowerCase());
 	// Only our own filters need pages larger than what is asked for.
 	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
 	return { type: type || undefined, ...own };
