@@ -9,7 +9,7 @@ import { POLLS_AT_ONCE, type Asleep } from './watch';
 /** `late`: its own deadline has passed while the execution slept on for others. */
 export type TaskEnd = Ended | 'late';
 
-export interface Reported {
+interface Reported {
 	taskId: string;
 	/** The caller says that this task failed. */
 	saysFailed: boolean;
@@ -17,7 +17,7 @@ export interface Reported {
 	saysAllOver: boolean;
 }
 
-export type Polled =
+type Polled =
 	| { kind: 'over'; ends: ReadonlyMap<string, TaskEnd> }
 	/** `isReported`: it is the task that the caller has named. */
 	| { kind: 'running' | 'unread'; isReported: boolean };

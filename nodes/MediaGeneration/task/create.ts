@@ -39,19 +39,6 @@ const NOT_CREATED: Failure = {
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
 };
 
-function notSent(message: string): Failure {
-	const description =
-		'Raise the Timeout option, or run again later. No task was created and nothing was paid.';
-	return { outcome: 'rejected', message, description };
-}
-
-const PAUSED_TOO_LONG = notSent(
-	'The service asked for a pause that is longer than the Timeout option allows',
-);
-const NO_TURN = notSent(
-	'The service did not answer the creations before this one within the Timeout option',
-);
-
 export async function createTask(
 	deps: CreateDeps,
 	request: CreationRequest,
@@ -120,7 +107,15 @@ function lateFailure(
 	{ fullMs }: Place,
 ): Failure {
 	const isPaused = client.account.pausedUntil('create') > now();
-	const why = refusal?.failure ?? (isPaused ? PAUSED_TOO_LONG : NO_TURN);
+	const notSent: Failure = {
+		outcome: 'rejected',
+		message: isPaused
+			? 'The service asked for a pause that is longer than the Timeout option allows'
+			: 'The service did not answer the creations before this one within the Timeout option',
+		description:
+			'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
+	};
+	const why = refusal?.failure ?? notSent;
 	if (refusal?.kind !== 'full' || fullMs === 0) return why;
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
