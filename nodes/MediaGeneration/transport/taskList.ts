@@ -78,8 +78,14 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
+interface TaskPage extends Page<ListedTask> {
+	answer: Answer;
+	/** Whether the list ends with it. */
+	isLast: boolean;
+}
+
 /** Undefined if the service says that there is none. Throws a FailureError if it could not be read. */
-async function pageAt(query: TaskListQuery, number: string): Promise<Answer | undefined> {
+async function pageAt(query: TaskListQuery, number = '1'): Promise<TaskPage | undefined> {
 	const { limit, type, isWanted } = query;
 	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
 	const fields = { page: number, limit: `${size}`, ...(type === undefined ? {} : { type }) };
@@ -89,21 +95,10 @@ async function pageAt(query: TaskListQuery, number: string): Promise<Answer | un
 		if (saysNoRoute(reply.failure)) return undefined;
 		throw new FailureError(reply.failure);
 	}
-	if (recordsOf(reply.value.body) !== undefined) return reply.value;
-	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
-}
-
-interface TaskPage extends Page<ListedTask> {
-	answer: Answer;
-	/** Whether the list ends with it. */
-	isLast: boolean;
-}
-
-/** Like {@link pageAt}. */
-async function readPage(query: TaskListQuery, number = '1'): Promise<TaskPage | undefined> {
-	const answer = await pageAt(query, number);
-	if (answer === undefined) return undefined;
-	const records = recordsOf(answer.body) ?? [];
+	const answer = reply.value;
+	const records = recordsOf(answer.body);
+	if (records === undefined)
+		throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 	const more = saysMore(answer.body);
 	return {
 		entries: records.flatMap(taskIn),
@@ -118,13 +113,13 @@ async function readPage(query: TaskListQuery, number = '1'): Promise<TaskPage | 
 /** Throws a FailureError if it can't be read. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
-	const first = await readPage(query);
+	const first = await pageAt(query);
 	if (first === undefined) return { kind: 'none', failure: NONE };
 	const { answer } = first;
 	// Some services have no page beyond the last one.
 	const end = { entries: [], next: undefined, isLast: true, answer };
 	const read = async (number?: string) =>
-		number === undefined ? first : ((await readPage(query, number)) ?? end);
+		number === undefined ? first : ((await pageAt(query, number)) ?? end);
 	const tasks: ListedTask[] = [];
 	let [pages, whole] = [0, false];
 	const keyOf = ({ taskId }: ListedTask) => taskId;
