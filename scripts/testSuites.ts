@@ -56,11 +56,12 @@ program
 
 program
 	.command('test:chaos')
-	.description('200 tasks through n8n in queue mode while everything breaks, and the ledgers then')
-	.option('--seed <number>', 'replays the plan of another run', '1')
-	.action(async ({ seed }: { seed: string }) => {
+	.description('Random workflows in queue mode while the processes of n8n are killed')
+	.option('--seeds <number>', 'how many workflows', '60')
+	.option('--seed <number>', 'the first one', '1')
+	.action(async ({ seeds, seed }: { seeds: string; seed: string }) => {
 		await ensureQueuePrograms();
-		await runFile(join(root, 'test', 'queue', 'chaos.ts'), [seed]);
+		await runFile(join(root, 'test', 'workflows', 'chaos.ts'), [seeds, seed]);
 	});
 
 program

@@ -15,41 +15,7 @@ export interface Job {
 	standIn: Record<string, unknown>;
 }
 
-const text = '={{ $json.job.text }}';
-
-/** What an operation wants to make a task of `$json.job.text`. */
-export const media = {
-	'sound effect': { resource: 'soundEffect', operation: 'generate', text },
-	'speech by ID': {
-		resource: 'speech',
-		operation: 'generateByVoiceId',
-		voiceId: '21m00Tcm4TlvDq8ikWAM',
-		modelId: 'eleven_multilingual_v2',
-		outputFormat: 'mp3_44100_128',
-		text,
-	},
-	'speech by name': {
-		resource: 'speech',
-		operation: 'generateByVoiceName',
-		voice: 'en-US-AriaNeural',
-		withTranscript: true,
-		text,
-	},
-	images: {
-		resource: 'image',
-		operation: 'generate',
-		prompt: text,
-		modelId: 'image-1',
-		generationsCount: 2,
-		aspectRatio: '16:9',
-		resolution: '1K',
-	},
-} as const satisfies Record<string, Record<string, unknown>>;
-export type Media = keyof typeof media;
-
 interface GenerateOptions {
-	/** A sound effect unless told otherwise. */
-	of?: Media;
 	fields?: Record<string, unknown>;
 	options?: Record<string, unknown>;
 }
@@ -57,12 +23,8 @@ interface GenerateOptions {
 const goOn = { onError: 'continueRegularOutput' };
 
 /** `POST /webhook/PATH { jobs }` makes one task for each job; what comes out is in the node `Generate`. */
-export function generating(
-	path: string,
-	{ of = 'sound effect', fields, options }: GenerateOptions = {},
-): Node[] {
-	const node = generate({ ...media[of], ...fields }, options, goOn);
-	return [called(path), oneItemEach(), node, last()];
+export function generating(path: string, { fields, options }: GenerateOptions = {}): Node[] {
+	return [called(path), oneItemEach(), generate(fields, options, goOn), last()];
 }
 
 /** `POST /webhook/PATH { taskIds }` fetches tasks that exist already. */

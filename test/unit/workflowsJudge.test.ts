@@ -40,7 +40,7 @@ async function judged(
 		played: caseOf(1),
 		service: { tasks, requests: [], payload: () => ({}) } as unknown as StandIn,
 		executions: [{ ...saved, retryOf: undefined } as unknown as Saved],
-		...{ workflows: [], unfinished: [], log: '', secrets: ['sk_secret'] },
+		...{ workflows: [], unfinished: [], killedAt: [], log: '', secrets: ['sk_secret'] },
 	};
 	return await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
 }

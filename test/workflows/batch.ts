@@ -13,25 +13,29 @@ const AT_ONCE = 20;
 const KILL_AFTER_MS = 6_000;
 
 /** Plays cases in one n8n, so many at a time. */
-async function playAll(cases: readonly Case[], context: TestContext, atOnce: number) {
+export async function playAll(
+	cases: readonly Case[],
+	rest: TestContext['rest'],
+	atOnce: number,
+): Promise<Evidence[]> {
 	const left = [...cases];
 	const all: Evidence[] = [];
 	const lane = async () => {
 		for (let next = left.shift(); next !== undefined; next = left.shift())
-			all.push(await play(next, context));
+			all.push(await play(next, rest));
 	};
 	await Promise.all(Array.from({ length: atOnce }, lane));
 	return all;
 }
 
 /** @returns when n8n was killed, in epoch ms */
-async function killed(context: TestContext): Promise<number> {
+async function killed(context: TestContext): Promise<number[]> {
 	await delay(KILL_AFTER_MS);
 	await context.n8n.kill('SIGKILL');
 	const killedAt = Date.now();
 	await context.n8n.restart();
 	await context.rest.login();
-	return killedAt;
+	return [killedAt];
 }
 
 /** An execution in one line: which nodes ran, and how many items each run gave out. */
@@ -49,12 +53,10 @@ function summaryOf({ id, status, retryOf, resultData: { runData, error } }: Save
 }
 
 /** @returns the seeds that failed */
-async function judgeAll(
+export async function judgeAll(
 	all: readonly Evidence[],
-	killedAt: number | undefined,
-	context: TestContext,
+	{ killedAt, log, rest }: Pick<Evidence, 'killedAt' | 'log'> & Pick<TestContext, 'rest'>,
 ): Promise<number[]> {
-	const log = readFileSync(context.n8n.logFile, 'utf8');
 	const failed: number[] = [];
 	const executions = all.reduce((sum, each) => sum + each.executions.length, 0);
 	const tasks = all.reduce((sum, { service }) => sum + service.tasks.length, 0);
@@ -62,9 +64,7 @@ async function judgeAll(
 	for (const evidence of all) {
 		const { played, service } = evidence;
 		service.faults.clear();
-		const wrong = await judge({ ...evidence, killedAt, log }, (entry) =>
-			context.rest.download(entry),
-		);
+		const wrong = await judge({ ...evidence, killedAt, log }, (entry) => rest.download(entry));
 		await service.close();
 		if (wrong.length === 0) continue;
 		failed.push(played.seed);
@@ -84,10 +84,12 @@ export async function playCases(cases: readonly Case[], context: TestContext): P
 	for (const restarts of [false, true]) {
 		const batch = cases.filter((each) => each.restarts === restarts);
 		const [all, killedAt] = await Promise.all([
-			playAll(batch, context, restarts ? batch.length : AT_ONCE),
-			restarts && batch.length > 0 ? killed(context) : undefined,
+			playAll(batch, context.rest, restarts ? batch.length : AT_ONCE),
+			restarts && batch.length > 0 ? killed(context) : [],
 		]);
-		failed.push(...(await judgeAll(all, killedAt, context)));
+		const { n8n, rest } = context;
+		const log = readFileSync(n8n.logFile, 'utf8');
+		failed.push(...(await judgeAll(all, { killedAt, log, rest })));
 	}
 	return failed;
 }

@@ -32,8 +32,8 @@ export interface Evidence {
 	executions: Saved[];
 	/** Executions that were not over in time. */
 	unfinished: string[];
-	/** When n8n was killed, in epoch ms; undefined: it was not. */
-	killedAt?: number | undefined;
+	/** When n8n, or a process of it, was killed, in epoch ms. */
+	killedAt: readonly number[];
 	/** All that n8n has written to its log. */
 	log: string;
 	/** What must be nowhere in what n8n saves. */

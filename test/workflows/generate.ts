@@ -148,7 +148,8 @@ function withDeadlines({ graph, media }: Plan): void {
 		if (suspends) Object.assign(graph.node(name).parameters.options as object, { timeout: 30 });
 }
 
-export function caseOf(seed: number): Case {
+/** @param restarts whether n8n is killed while its workflow runs */
+export function caseOf(seed: number, restarts = seed % RESTART_EVERY === 0): Case {
 	const dice = new Dice(seed);
 	const child = dice.chance(0.35) ? plan(dice, { seed }) : undefined;
 	const start = dice.weighted<Start>([
@@ -157,7 +158,6 @@ export function caseOf(seed: number): Case {
 		[1, 'responseNode'],
 	]);
 	const main = plan(dice, { seed, callable: child, start });
-	const restarts = seed % RESTART_EVERY === 0;
 	if (restarts) for (const each of [main, child]) if (each !== undefined) withDeadlines(each);
 	const when = (share: number) => (dice.chance(share) ? dice.between(0, 5000) : undefined);
 	return {

@@ -200,17 +200,15 @@ function dropped(execution: Saved): string[] {
 }
 
 /** What n8n has read or logged within this time before it was killed may be lost with it. A creation's answer can come later than its task. */
-const LOST_WITH_N8N_MS = 1_000;
+const LOST_WITH_N8N_MS = 3_000;
 
 /** Each task that was paid for is named in an output, an error or the log. */
-function unnamed(
-	{ executions, log, played, killedAt = Infinity }: Evidence,
-	books: Books,
-): string[] {
+function unnamed({ executions, log, played, killedAt }: Evidence, books: Books): string[] {
 	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
 	const isLate = played.service.callbacks?.beforeCreationAnswer === true;
-	const lostSince = killedAt - LOST_WITH_N8N_MS - (isLate ? BEFORE_ANSWER_MS : 0);
-	const cutOff = ({ createdAt }: TaskRecord) => createdAt > lostSince && createdAt <= killedAt;
+	const lostMs = LOST_WITH_N8N_MS + (isLate ? BEFORE_ANSWER_MS : 0);
+	const cutOff = ({ createdAt }: TaskRecord) =>
+		killedAt.some((at) => createdAt > at - lostMs && createdAt <= at);
 	return books.tasks
 		.filter((task) => !cutOff(task))
 		.filter(({ id, refunded }) => !refunded && !books.unclear.has(id))

@@ -40,7 +40,7 @@ function filledIn(workflow: Workflow, values: Partial<Record<string, string>>): 
 }
 
 /** Plays a case in this n8n: its service is its own, so that its books and faults are. Close the service after judging. */
-export async function play(played: Case, { rest }: TestContext): Promise<Evidence> {
+export async function play(played: Case, rest: Rest): Promise<Evidence> {
 	const service = await startService({ seed: played.seed, settings: played.service });
 	for (const fault of played.faults) service.faults.add(fault);
 	const model = await startScriptedModel(played.main.script ?? ['Done.']);
@@ -106,7 +106,8 @@ export async function play(played: Case, { rest }: TestContext): Promise<Evidenc
 	await model.close();
 	const secrets = [service.apiKey, SECRET];
 	const asSaved = workflows.map(({ as }) => as);
-	return { played, service, workflows: asSaved, executions, unfinished, log: '', secrets };
+	const workflowsNow = { workflows: asSaved, executions, unfinished };
+	return { played, service, ...workflowsNow, killedAt: [], log: '', secrets };
 }
 
 type Rest = TestContext['rest'];
