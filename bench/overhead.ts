@@ -1,5 +1,5 @@
 /** CPU time of 1,000 generations in n8n's engine, beside the same requests sent bare. Each way in a process of its own. */
-import type { Summary } from '../test/service';
+import type { TaskRecord } from '../test/service';
 import { type Probes, withProbes } from './probe';
 import { mark, times, type Bench } from './report';
 import { check, median } from './stats';
@@ -22,8 +22,10 @@ type Measured = Record<'cpuMs' | 'wallMs' | 'done', number>;
 async function measure({ name }: Way, { baseUrl, probe }: Probes): Promise<Measured> {
 	await fetch(`${baseUrl}/_control/reset`, { method: 'POST' });
 	const measured = (await probe(name, String(items))) as Measured;
-	const response = await fetch(`${baseUrl}/_control/summary`);
-	const { creations, polls } = (await response.json()) as Summary;
+	const response = await fetch(`${baseUrl}/_control/tasks`);
+	const tasks = (await response.json()) as TaskRecord[];
+	const creations = tasks.length;
+	const polls = tasks.reduce((sum, task) => sum + task.polls, 0);
 	check(measured.done === items, `${name}: ${measured.done} of ${items} tasks were done`);
 	check(creations === items + warmUp, `${name}: ${creations} tasks were created`);
 	check(polls === creations, `${name}: ${polls} polls for ${creations} tasks`);

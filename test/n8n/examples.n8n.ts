@@ -75,7 +75,7 @@ describe('examples', () => {
 		assert.equal(sounds.length, 8);
 		assert.ok(sounds.every(({ json }) => json.status === 'done'));
 		assert.equal(await signature(sounds[7]), 'RIFF');
-		assert.ok(context.service.summary().maxActive <= 5, 'five at once');
+		assert.ok(context.service.maxActive <= 5, 'five at once');
 	});
 
 	it('four-pictures gives an item for each picture of one task', async () => {

@@ -112,7 +112,7 @@ describe('suspend', () => {
 		assert.equal(rested[4]?.json.outcome, 'failed');
 		assert.match(String(rested[4]?.json.error), /no such sound/);
 		assert.deepEqual(rested[0]?.json, results[0]?.json);
-		assert.equal(service.summary().foreignAuthorization, 0);
+		assert.equal(service.foreignAuthorization(), 0);
 	});
 
 	it('survives SIGKILL of n8n while it sleeps', async () => {

@@ -112,7 +112,7 @@ describe('trigger', () => {
 			assert.equal(answers.length, index < 3 ? 3 : 2);
 			checkCopies(answers);
 		}
-		assert.equal(service.summary().foreignAuthorization, 0);
+		assert.equal(service.foreignAuthorization(), 0);
 		assert.ok(!JSON.stringify(runs).includes(callbackSecret));
 		assert.ok(!JSON.stringify(runs).includes(service.apiKey));
 		service.settings.callbacks.concurrent = false;

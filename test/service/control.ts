@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context';
 import { applySettings } from './settings';
-import { summarise } from './summary';
 import type { FaultRule, Steering, TaskRecord } from './types';
 
 type Params = Record<string, string | undefined>;
@@ -19,7 +18,6 @@ export function controlRoutes(app: FastifyInstance, context: Context, reset: () 
 	});
 	route('POST', 'faults', ({ body }) => faults.add(body as FaultRule));
 	route('DELETE', 'faults', () => faults.clear());
-	route('GET', 'summary', () => summarise(context));
 	route('GET', 'tasks', ({ query }) => select(store.tasks, query));
 	route('GET', 'requests', ({ query }) => select(recorder.requests, query));
 	route('GET', 'callbacks', ({ query }) => select(callbacks.records, query));

@@ -16,7 +16,6 @@ import { seededRandom } from './random';
 import { Recorder } from './recorder';
 import { listen, newServer } from './server';
 import { applySettings, defaultSettings, profiles } from './settings';
-import { summarise } from './summary';
 import { TaskStore } from './tasks';
 import type * as Types from './types';
 
@@ -33,12 +32,7 @@ export interface StandIn {
 	settings: Types.Settings;
 	keys: Types.ApiKeyRecord[];
 	addKey(): Types.ApiKeyRecord;
-	faults: {
-		add(rule: Types.FaultRule): Types.FaultRule;
-		remove(rule: Types.FaultRule | string): boolean;
-		clear(): void;
-		list(): Types.FaultRule[];
-	};
+	faults: FaultBook;
 	/** Has requests wait for their answers, which are made at once, until they are let go. */
 	hold(rule: Omit<Types.FaultRule, 'action'>): Types.Hold;
 	tasks: Types.TaskRecord[];
@@ -51,7 +45,8 @@ export interface StandIn {
 	creations(filter?: Types.TaskKind | ((task: Types.TaskRecord) => boolean)): Types.TaskRecord[];
 	/** Requests to a poll route. */
 	polls(taskId?: string): Types.RecordedRequest[];
-	summary(): Types.Summary;
+	/** Requests to the file or the third host that carried an Authorization header: must be 0. */
+	foreignAuthorization(): number;
 	/** The task as a GET would show it now. */
 	payload(taskId: string): Types.JsonObject;
 	/** Ends a task now; resolves when its callbacks are through. */
@@ -145,7 +140,10 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 				(request) =>
 					request.route === 'poll' && (taskId === undefined || request.taskId === taskId),
 			),
-		summary: () => summarise(context),
+		foreignAuthorization: () =>
+			recorder.requests.filter(
+				({ host, headers }) => host !== 'api' && headers.authorization !== undefined,
+			).length,
 		payload: (taskId) => taskPayload(known(context, taskId), settings, urls.files),
 		finish: async (taskId, as = 'done', extra = {}) => {
 			store.finish(known(context, taskId), { ...extra, end: as });
@@ -176,7 +174,7 @@ function newContext(settings: Types.Settings, { seed = 1, apiKey }: Types.Servic
 		settings,
 		keys: new KeyRing(apiKey),
 		store,
-		faults: new FaultBook(seededRandom(seed + 1)),
+		faults: new FaultBook(),
 		recorder: new Recorder(),
 		callbacks,
 		timers,

@@ -209,15 +209,13 @@ export type FaultAction =
 	| { type: 'dropHeader'; name: string };
 
 export interface FaultRule {
-	/** Given by the stand-in. */
-	id?: string;
+	/** How often it has struck; counted by the stand-in. */
 	hits?: number;
 	host?: HostName;
 	/** Not a global one. */
 	path?: RegExp | string;
 	kind?: TaskKind;
 	route?: RouteName;
-	probability?: number;
 	times?: number;
 	skip?: number;
 	action: FaultAction;
@@ -239,23 +237,4 @@ export interface ServiceOptions {
 	seed?: number;
 	/** The first key; a random one if not given. */
 	apiKey?: string;
-}
-
-export interface Summary {
-	creations: number;
-	creationsByKind: Record<string, number>;
-	done: number;
-	failed: number;
-	active: number;
-	maxActive: number;
-	credits: number;
-	/** Costs of all creations less what was given back. */
-	charged: number;
-	polls: number;
-	pollsPerTask: { min: number; mean: number; max: number };
-	callbacks: number;
-	requests: number;
-	requestsByStatus: Record<string, number>;
-	/** Requests to the file or the third host that carried an Authorization header: must be 0. */
-	foreignAuthorization: number;
 }

@@ -170,7 +170,7 @@ export function checkPaidOnce({ service }: TestContext, count: number): void {
 	const texts = service.creations().map(textOf);
 	assert.equal(texts.length, count, `created: ${texts.join(', ')}`);
 	assert.equal(new Set(texts).size, count, `created twice: ${texts.join(', ')}`);
-	assert.equal(service.summary().foreignAuthorization, 0);
+	assert.equal(service.foreignAuthorization(), 0);
 }
 
 /** Every item of the executions is done, with the text of its job, in order. */
