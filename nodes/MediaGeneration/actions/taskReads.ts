@@ -65,9 +65,7 @@ function filtersOf(fields: ItemFields) {
 
 /** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
 export async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const list = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
-	if (list.kind === 'none') throw new FailureError(list.failure);
-	const { tasks } = list;
+	const { tasks } = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {

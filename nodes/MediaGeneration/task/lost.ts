@@ -6,7 +6,7 @@ import type { CreationRequest } from '../actions/operation';
 import type { Account } from '../transport/account';
 import type { Answer, ServiceClient } from '../transport/client';
 import type { Clock } from '../base/clock';
-import { attemptLater, FailureError, type Failure } from '../base/failures';
+import { attemptLater, type Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { unreadable } from '../transport/reading';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
@@ -109,7 +109,6 @@ async function readFor(search: Search): Promise<Finding> {
 		mostPages: 5,
 		isOld,
 	});
-	if (list.kind === 'none') throw new FailureError(list.failure);
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
 		const fit = resemblance(task.raw, request);

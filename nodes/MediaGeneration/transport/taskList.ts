@@ -15,13 +15,14 @@ export interface ListedTask {
 	raw: JsonObject;
 }
 
-type TaskList =
-	/**
-	 * Each task stands here once, in the service's order. `whole`: nothing of interest was left out, so that a task that is not there is
-	 * not in the list. `answer`: the first page, for what its headers say.
-	 */
-	| { kind: 'list'; tasks: ListedTask[]; whole: boolean; answer: Answer }
-	| { kind: 'none'; failure: Failure };
+interface TaskList {
+	/** Each once, in the service's order. */
+	tasks: ListedTask[];
+	/** Nothing of interest was left out: a task that is not here is not in the list. */
+	whole: boolean;
+	/** The first page, for what its headers say. */
+	answer: Answer;
+}
 
 interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
@@ -110,11 +111,11 @@ async function pageAt(query: TaskListQuery, number = '1'): Promise<TaskPage | un
 	};
 }
 
-/** Throws a FailureError if it can't be read. */
+/** Throws a FailureError if it can't be read, or if there is none. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
 	const first = await pageAt(query);
-	if (first === undefined) return { kind: 'none', failure: NONE };
+	if (first === undefined) throw new FailureError(NONE);
 	const { answer } = first;
 	// Some services have no page beyond the last one.
 	const end = { entries: [], next: undefined, isLast: true, answer };
@@ -134,7 +135,7 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		else if (!isEnough) continue;
 		break;
 	}
-	return { kind: 'list', tasks: tasks.slice(0, limit), whole, answer };
+	return { tasks: tasks.slice(0, limit), whole, answer };
 }
 
 function isNewestFirst(page: readonly ListedTask[]): boolean {
