@@ -4,7 +4,6 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Halt } from './halt';
-import { withLock } from './lock';
 import { npm } from './npm';
 
 const neededGigabytes = 3;
@@ -78,7 +77,7 @@ async function install({ version, dir, binFolder }: N8nInstall): Promise<void> {
 	writeFileSync(join(dir, '.complete'), '');
 }
 
-/** The cached n8n of this process's version, installed first if it is not there yet: its folder is named by the files that install it. Two callers at once install it once. */
+/** The cached n8n of this process's version, installed first if it is not there yet: its folder is named by the files that install it. */
 export async function ensureN8n(): Promise<N8nInstall> {
 	const version = n8nVersion();
 	const hash = createHash('sha256');
@@ -95,12 +94,6 @@ export async function ensureN8n(): Promise<N8nInstall> {
 		node: join(modules, 'node', 'bin', executable),
 		bin: join(modules, 'n8n', 'bin', 'n8n'),
 	};
-	const isComplete = () => existsSync(join(dir, '.complete'));
-	if (!isComplete())
-		await withLock(
-			dir,
-			async () => (isComplete() ? undefined : await install(n8n)),
-			'Another process is installing n8n; waiting for it ...',
-		);
+	if (!existsSync(join(dir, '.complete'))) await install(n8n);
 	return n8n;
 }

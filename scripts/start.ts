@@ -9,7 +9,6 @@ import { startService } from '../test/service';
 import { keyVariable, realAccount, wholeNumber } from './account';
 import { cleanUp, onCleanup } from './cleanup';
 import { Halt, runMain } from './halt';
-import { withLock } from './lock';
 import { ensureN8n } from './n8nInstall';
 import { importExamples, installBuilt, logIn, readState, startFolder } from './start/demo';
 import { printResults, runFirst } from './start/firstRun';
@@ -125,9 +124,5 @@ async function run(
 runMain(async () => {
 	const options = readOptions();
 	const real = options.baseUrl === undefined ? undefined : realAccount(options.baseUrl);
-	await withLock(
-		join(startFolder, 'running'),
-		() => run(options, real),
-		new Halt('npm start is running already in this checkout: end it first, or use its editor.'),
-	);
+	await run(options, real);
 });
