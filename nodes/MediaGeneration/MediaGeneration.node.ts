@@ -29,7 +29,7 @@ const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	},
 ];
 
-/** n8n's AI builder of workflows reads this. It is spread, as the types of older n8n do not know it. */
+/** n8n's AI builder of workflows reads this. It is spread because the types of older n8n do not know it. */
 const forBuilders = {
 	builderHint: {
 		searchHint:

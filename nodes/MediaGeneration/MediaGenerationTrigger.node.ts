@@ -1,6 +1,6 @@
 /**
  * Describes and starts the trigger node, whose webhook is the `receive_url` of tasks. `trigger/` checks and verifies what is posted;
- * execute() then delivers it in the started execution. The first callback loads both, as n8n loads every node when it starts.
+ * execute() then delivers it in the started execution. The first callback loads both, because n8n loads every node when it starts.
  */
 import {
 	NodeConnectionTypes,
@@ -13,7 +13,7 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './actions/trigger';
 
-/** n8n's AI builder of workflows reads this. It is spread, as the types of older n8n do not know it. */
+/** n8n's AI builder of workflows reads this. It is spread because the types of older n8n do not know it. */
 const triggerForBuilders = {
 	builderHint: {
 		searchHint:

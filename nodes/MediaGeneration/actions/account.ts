@@ -31,7 +31,7 @@ export function maskSecrets<T>(value: T): T {
 	return maskKeys(value, (text, name) => (isSecret(name) ? maskSecret(text) : text));
 }
 
-/** @param itemsOf undefined where the answer's body has an unexpected shape */
+/** @param itemsOf undefined if the answer's body has an unexpected shape */
 function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): Job {
 	return {
 		kind: 'reads',

@@ -34,7 +34,7 @@ export interface InputFile {
 	binary: IBinaryData;
 }
 
-/** Options by the service's names for what they say. */
+/** Options, keyed by the service's names. */
 export type SentOptions = Readonly<Record<string, INodeProperties>>;
 
 export class ItemFields {
@@ -62,7 +62,7 @@ export class ItemFields {
 		return isToolRun(this.context);
 	}
 
-	/** Returns undefined where the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
+	/** Returns undefined if the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
 		return valueIn(this.parameter(name, null)) ?? undefined;
@@ -80,7 +80,7 @@ export class ItemFields {
 		return isObject(given) ? given : {};
 	}
 
-	/** Returns the expression that a field or option has; undefined where its value stands there as it is. */
+	/** Returns the expression that a field or option has; undefined for a fixed value. */
 	private expressionIn(name: string): string | undefined {
 		const { parameters } = this.context.getNode();
 		const options: JsonObject = isObject(parameters.options) ? parameters.options : {};
@@ -126,7 +126,7 @@ export class ItemFields {
 		);
 	}
 
-	/** Returns undefined where the field is empty, so that it is left out of the request. */
+	/** Returns undefined for an empty field, which is left out of the request. */
 	optionalText(name: string, label: string): string | undefined {
 		const value = this.raw(name);
 		if (value === undefined) return undefined;
@@ -185,7 +185,7 @@ export class ItemFields {
 		return this.boolean('returnAll', false) ? Infinity : this.count('limit', 'Limit');
 	}
 
-	/** @param range `zero`: it may be 0 as well, which switches the option off */
+	/** @param range `zero`: 0 is allowed and switches the option off */
 	numberOption(
 		name: string,
 		label: string,
@@ -203,7 +203,7 @@ export class ItemFields {
 		]);
 	}
 
-	/** Reads options that are sent only where they were added. Which numbers a service takes is its own matter. */
+	/** Reads options that are sent only if they were added. The service decides which numbers it takes. */
 	sentOptions(options: SentOptions): JsonObject {
 		const added = Object.entries(options).filter(([, { name }]) =>
 			Object.hasOwn(this.options, name),
@@ -218,7 +218,7 @@ export class ItemFields {
 		return Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
 	}
 
-	/** Returns the first one of the values where the field is not set. */
+	/** Returns the first of the values if the field is not set. */
 	choice<const T extends string>(value: unknown, label: string, values: [T, ...T[]]): T {
 		if (value === undefined || value === '') return values[0];
 		const found = values.find((entry) => entry === value);
@@ -238,7 +238,7 @@ export class ItemFields {
 		return jsonObject(given, { what, example, expression: this.expressionIn(name) });
 	}
 
-	/** Merges the option for further fields in. Undefined values are left out where the body becomes JSON. */
+	/** Merges the option for further fields in. Undefined values are left out when the body becomes JSON. */
 	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
 		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
 	}

@@ -1,4 +1,4 @@
-/** Has the fields for requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
+/** The fields of requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 import { invalid, itemsInWords } from '../base/failures';
 import { asText, type JsonObject } from '../base/json';

@@ -31,7 +31,7 @@ function adviceOnJson(example: string, typed = ''): string {
 }
 
 /**
- * Reads JSON, or what an expression leads to; an object without fields where nothing is set. Throws an `invalid` failure.
+ * Reads JSON, or what an expression leads to; an empty object if nothing is set. Throws an `invalid` failure.
  * @param field `what` it is in words, an `example` that begins with "e.g.", and the `expression` that it has, if any
  */
 export function jsonObject(

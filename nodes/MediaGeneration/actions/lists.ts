@@ -1,4 +1,4 @@
-/** Reads the lists that services may publish, of voices and models (docs/service.md, "More routes"). */
+/** Reads a list that services may publish, of voices or models (docs/service.md, "More routes"). */
 import { attemptLater, FailureError } from '../base/failures';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { newPages, recordsOf, type Page } from '../transport/paging';
@@ -40,7 +40,7 @@ export const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRout
 	return { name: path, path: () => path, entryOf };
 };
 
-/** Reads an answer; undefined where it is no list. */
+/** Reads an answer; undefined if it is no list. */
 export function pageIn(
 	body: unknown,
 	route: ListRoute,
@@ -52,12 +52,14 @@ export function pageIn(
 	return entries && { entries, next: route.next?.(isObject(body) ? body : {}, cursor) };
 }
 
-/** Where a word of what is shown begins so: "male" does not find "female". */
+/** Compares from the beginning of a word: "male" does not find "female". */
 function matches({ value, name, description = '' }: ListEntry, words: string): boolean {
-	const start = words.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
-	return [value, name, description].some((text) =>
-		` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')}`.includes(` ${start.trim()}`),
-	);
+	const plain = (text: string) =>
+		` ${text
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}]+/gu, ' ')
+			.trim()}`;
+	return [value, name, description].some((text) => plain(text).includes(plain(words)));
 }
 
 /** Cuts the part that belongs on a page out of a complete list. @param cursor how many entries came before */
@@ -76,8 +78,8 @@ export interface ListQuery extends ReadSource {
 	words: string;
 }
 
-/** Undefined where there is no list. Throws a FailureError where it can't be read. */
-async function readPage(
+/** Undefined if there is no list. Throws a FailureError if it can't be read. */
+async function askPage(
 	{ list, words, ...from }: ListQuery,
 	route: ListRoute,
 	cursor: string | undefined,
@@ -98,7 +100,7 @@ async function readPage(
 export interface ListPosition {
 	route: string;
 	cursor: string;
-	/** The last entries of the pages before, as services repeat entries where pages meet. */
+	/** The last entries of the pages before, because services repeat entries where pages meet. */
 	seen: readonly string[];
 }
 
@@ -107,7 +109,7 @@ export function noList(what: string, description: string): FailureError {
 	return new FailureError({ outcome: 'rejected', message, description });
 }
 
-/** Yields the pages of a list, each with the position of the next one. Throws a FailureError where it can't be read. */
+/** Yields the pages of a list, each with the position of the next one. Throws a FailureError if it can't be read. */
 export async function* listPages(
 	query: ListQuery,
 	from?: ListPosition,
@@ -118,7 +120,7 @@ export async function* listPages(
 		if (first < 0) continue;
 		for (const [index, route] of [...group.entries()].slice(first)) {
 			const pages = newPages({
-				read: async (cursor?: string) => await readPage(query, route, cursor),
+				read: async (cursor?: string) => await askPage(query, route, cursor),
 				keyOf: ({ value }) => value,
 				seen,
 				from: (index === first && from?.cursor) || undefined,
@@ -133,7 +135,7 @@ export async function* listPages(
 	}
 }
 
-/** Throws a FailureError where there is no list, or where it can't be read. */
+/** Throws a FailureError if there is no list, or if it can't be read. */
 export async function readList(
 	from: ReadSource,
 	list: List,

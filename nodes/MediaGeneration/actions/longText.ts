@@ -1,4 +1,4 @@
-/** Splits texts longer than one request takes: has the fields, reads them, and makes the requests for the parts (docs/media.md). */
+/** Splits texts longer than one request takes: the fields, how they are read, and the requests for the parts (docs/media.md). */
 import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
@@ -92,7 +92,7 @@ export function requestText({ body }: CreationRequest): string {
 	return typeof body.text === 'string' ? body.text : '';
 }
 
-/** Yields in the end the texts that a request's text is sent as. */
+/** Yields, then returns the texts that a request's text is sent as. */
 export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
 	const text = requestText(request);
 	if (longText.kind === 'off') return [text];

@@ -5,7 +5,7 @@ import type { Reading } from '../transport/reading';
 import type { InputFile, ItemFields, SentOptions } from './fields';
 
 export interface CreationRequest {
-	/** Poll routes are remembered by this. */
+	/** Key under which poll routes are remembered. */
 	kind: string;
 	/** Its parts are URL-encoded. */
 	path: string;
@@ -14,7 +14,7 @@ export interface CreationRequest {
 	/** Whether the body is sent as a form. */
 	form?: boolean;
 	files?: readonly FormFile[];
-	/** Repeats what the path says of the request, by the service's name for it. */
+	/** What the path says of the request, under the service's names. */
 	pathFields?: JsonObject;
 	/** The service's words for the fields, if it refuses the request. */
 	labels?: Labels;

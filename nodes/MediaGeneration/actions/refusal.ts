@@ -6,7 +6,7 @@ import type { CreationRequest, Labels } from './operation';
 /** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
-/** Tells whether a text is sent to be spoken as it is, although it is longer than many services take. */
+/** Tells whether a text is spoken unsplit although it is longer than many services take. */
 export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
 	const isSpeech = request.kind.startsWith('speech');
 	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;

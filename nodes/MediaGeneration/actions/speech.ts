@@ -142,7 +142,7 @@ export const speech: Resource = {
 							{
 								text: item.requiredText('text', 'Text'),
 								model_id: item.optionalText('modelId', 'Model'),
-								// Some services refuse the field here, so it is sent only where it is wanted.
+								// Some services refuse the field here, so it is sent only if it is wanted.
 								with_transcript: item.boolean('withTranscript', false) ? true : undefined,
 								voice_settings: voiceSettings(item),
 							},

@@ -14,24 +14,16 @@ import { maskKeys } from './account';
 import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 
-/** Throws a FailureError where it can't be read. */
+/** Throws a FailureError if it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
 	const at = { taskId, kind: 'task', timeoutMs: 20_000, signal } as const;
 	const poll = await askUntilClear(client, at, realClock);
-	switch (poll.kind) {
-		case 'task':
-			return poll.task;
-		case 'denied':
-			throw new FailureError(denied(taskId, poll));
-		case 'missing':
-			throw new FailureError(taskMissing(taskId, poll));
-		case 'unclear':
-		case 'busy': {
-			const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
-			throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
-		}
-	}
+	if (poll.kind === 'task') return poll.task;
+	if (poll.kind === 'denied') throw new FailureError(denied(taskId, poll));
+	if (poll.kind === 'missing') throw new FailureError(taskMissing(taskId, poll));
+	const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
+	throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
 }
 
 /** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
@@ -41,7 +33,7 @@ function withoutSecrets<T>(value: T): T {
 	);
 }
 
-/** Status and time are compared here: no service is known to filter by them. A task without a time is not known to be older. */
+/** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
 function filtersOf(fields: ItemFields) {
 	const { filters } = fields;
 	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
@@ -63,7 +55,7 @@ function filtersOf(fields: ItemFields) {
 	return { type: type || undefined, ...own };
 }
 
-/** Puts the newest first, where the service says of all of them when they began; else the service's order stays. */
+/** Puts the newest first if the service gives a time for each; else keeps the service's order. */
 export async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const { tasks } = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))

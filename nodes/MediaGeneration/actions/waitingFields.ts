@@ -1,4 +1,4 @@
-/** Has the fields about waiting: those that all creating operations share, and those that `task: wait` has as well. */
+/** The fields about waiting: those that all creating operations share, and those of `task: wait`. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import {
 	amount,
@@ -181,7 +181,7 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 			'Whether to output one item per file instead of one item per task, e.g. one for each image',
 		displayOptions: { hide: SUSPENDING },
 	}),
-	// One name has two defaults, of which the editor shows one: the first where Wait Mode is an expression.
+	// One name has two defaults, of which the editor shows one: the first if Wait Mode is an expression.
 	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
 	timeoutOf(SUSPEND_TIMEOUT_S, { waitMode: [{ _cnd: { not: 'callback' } }] }),
 ];
@@ -198,11 +198,6 @@ function inCollection(option: INodeProperties): INodeProperties {
 	return { ...option, displayOptions };
 }
 
-const SLEEPING_CREATION =
-	'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.';
-const SLEEPING_WAIT =
-	'The execution sleeps until this n8n sees that all tasks have finished, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.';
-
 export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 	const all = [
 		...options,
@@ -212,13 +207,20 @@ export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 	];
 	return [
 		...startingFields,
-		...hiddenWhen(NOT_WAITING, waitingFields(SLEEPING_CREATION)),
+		...hiddenWhen(
+			NOT_WAITING,
+			waitingFields(
+				'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
+			),
+		),
 		optionsField(all.map(inCollection)),
 	];
 }
 
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
-	...waitingFields(SLEEPING_WAIT),
+	...waitingFields(
+		'The execution sleeps until this n8n sees that all tasks have finished, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.',
+	),
 	optionsField([includeInputOption, ...endingOptions(AWAITING_GRACE_S)].map(inCollection)),
 ];
