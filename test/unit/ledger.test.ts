@@ -1,13 +1,9 @@
 /** What a try finds of earlier ones: by the slot in one execution, by the request in another, by the call as a tool of an agent. */
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+import { requestHash } from '../../nodes/MediaGeneration/task/creation';
 import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
-import {
-	requestHash,
-	Ledger,
-	type NodeRun,
-	type Slot,
-} from '../../nodes/MediaGeneration/task/ledger';
+import { Ledger, type NodeRun, type Slot } from '../../nodes/MediaGeneration/task/ledger';
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
 const LATER: NodeRun = { ...RUN, executionId: '8' };

@@ -2,6 +2,7 @@
  * Decides what an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
+import { createHash } from 'crypto';
 import type { CreationRequest } from '../actions/operation';
 import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/throttling';
 import type { Answer, NoAnswer, Reply } from '../transport/client';
@@ -31,10 +32,12 @@ export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	return { ...request, body, ...(files && { files }) };
 }
 
-export function identityOf(request: CreationRequest): unknown[] {
+/** What tells equal requests of an account. */
+export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const { path, qs, body, files = [] } = withoutReceiveUrl(request);
 	const content = files.map(({ field, name, sha256 }) => [field, name, sha256]);
-	return [path, qs ?? null, body, ...content];
+	const identity = JSON.stringify([baseUrl, path, qs ?? null, body, ...content]);
+	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
 /** Creations are repeated for this long after the first refusal of a kind, in ms. */

@@ -37,7 +37,6 @@ export class FullAccount {
 	private readonly line: Place[] = [];
 	/** The last refusal, as long as somebody waits because of it. */
 	refusal: Refusal | undefined;
-	private refusals = 0;
 	/** How many of the account's ended tasks have let a creation go, or count no more. */
 	private endsUsed = 0;
 	private pauseMs = PAUSE_MS.first;
@@ -126,18 +125,16 @@ export class FullAccount {
 		// "Come back in 0 s" does not allow asking in a tight loop.
 		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
-		this.refusals += 1;
 		// How long each one may wait depends on the kind.
 		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort();
 	}
 
-	/** Writes the line that the log gets once a minute while the account is full. */
+	/** The line that the log gets once a minute while the account is full. */
 	news(nowMs: number): string | undefined {
-		if (this.refusals === 0 || !this.report.isDue(nowMs)) return undefined;
-		const { refusals, waiting } = this;
-		this.refusals = 0;
-		const since = waiting[0] && `, the oldest for ${seconds(nowMs - waiting[0].since)}`;
-		return `the account is full; since the last line, requests refused: ${refusals}; creations that wait: ${waiting.length}${since ?? ''}`;
+		const [first] = this.line;
+		if (first === undefined || !this.report.isDue(nowMs)) return undefined;
+		const since = seconds(nowMs - first.since);
+		return `the account is full; creations that wait: ${this.line.length}, the oldest for ${since}`;
 	}
 }
 

@@ -2,12 +2,11 @@
  * Notes in the node's context what this execution has paid for, or may have: each further try and n8n's Retry take that up instead of
  * creating it again. A loop that runs the node again has another run index, and creates again.
  */
-import { createHash } from 'crypto';
 import type { CreationRequest } from '../actions/operation';
 import { quietly } from '../n8n/clean';
 import { attempt, FailureError, type Failure } from '../base/failures';
 import { urlOf } from '../base/json';
-import { identityOf, withoutReceiveUrl, type Created } from './creation';
+import { withoutReceiveUrl, type Created } from './creation';
 import {
 	NOT_READ,
 	notesIn,
@@ -54,11 +53,6 @@ export type Earlier =
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
 
-export function requestHash(baseUrl: string, request: CreationRequest): string {
-	const identity = JSON.stringify([baseUrl, ...identityOf(request)]);
-	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
-}
-
 /** A receive URL without its query: enough to recognize it, and without any token. */
 export function endpointOf(url: string): string {
 	const parsed = urlOf(url);
@@ -102,6 +96,10 @@ export class Ledger {
 
 	private isOwn({ execution, slot }: Entry): boolean {
 		return execution === this.run.executionId && slot.startsWith(this.prefix);
+	}
+
+	private get own(): Entry[] {
+		return this.notes.entries.filter((entry) => this.isOwn(entry));
 	}
 
 	/** The newest entry of a slot, as the user can have had an unclear creation sent again. */
@@ -150,16 +148,11 @@ export class Ledger {
 	}
 
 	private read(entry: Entry, current: CreationRequest): Earlier {
-		const { taskId, createdAt = 0, answer, receiveUrl, sentAt } = entry;
+		const { taskId, createdAt = 0, receiveUrl, sentAt } = entry;
 		const { request = current, failure = UNANSWERED } = entry;
 		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
-		return {
-			kind: 'created',
-			taskId,
-			createdAt,
-			answer: answer ?? { task_id: taskId },
-			receiveUrl,
-		};
+		const { answer = { task_id: taskId } } = entry;
+		return { kind: 'created', taskId, createdAt, answer, receiveUrl };
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
@@ -212,7 +205,7 @@ export class Ledger {
 	/** Ends the run: what was handed out is for no other one, and the rest is free for a later call. */
 	close(handedOut: (item: number) => boolean): void {
 		quietly(() => {
-			for (const entry of this.notes.entries.filter((each) => this.isOwn(each))) {
+			for (const entry of this.own) {
 				delete entry.usedBy;
 				if (handedOut(this.itemOf(entry))) entry.handedOut = this.reader;
 			}
@@ -240,7 +233,7 @@ export class Ledger {
 		const made: Array<{ item: number; taskId: string }> = [];
 		const unclear: Array<{ item: number; failure: Failure }> = [];
 		quietly(() => {
-			for (const entry of this.notes.entries.filter((each) => this.isOwn(each))) {
+			for (const entry of this.own) {
 				const { taskId, failure = UNANSWERED } = entry;
 				const item = this.itemOf(entry);
 				if (taskId === undefined) unclear.push({ item, failure });
