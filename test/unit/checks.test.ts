@@ -1,7 +1,7 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
-import { checkSuspension, warnOfWorkflowTimeout } from '../../nodes/MediaGeneration/suspend/checks';
+import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
 import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
 import { fakeN8n } from '../support/n8n';
 
@@ -170,26 +170,4 @@ describe('where this n8n does not answer at its own address', () => {
 			expect(warnings[0]).not.toContain('token');
 		},
 	);
-});
-
-describe("the workflow's own Timeout", () => {
-	test.each<[number | null | undefined, number, boolean]>([
-		[90, 120_000, true],
-		[90, 90_000, false],
-		[90, 60_000, false],
-		[-1, 60_000, false],
-		[0, 60_000, false],
-		[undefined, 60_000, false],
-		[null, 60_000, false],
-	])('%j s before a deadline in %d ms: %j', (executionTimeout, timeoutMs, isEarlier) => {
-		const { context, hints, warnings } = contextOf({ executionTimeout });
-		warnOfWorkflowTimeout(context, timeoutMs);
-		const words = [
-			expect.stringMatching(
-				/own Timeout \(90 s\) ends before the Timeout of this node \(2 minutes\)/,
-			),
-		];
-		expect(hints.map(({ message }) => message)).toEqual(isEarlier ? words : []);
-		expect(warnings).toEqual(isEarlier ? words : []);
-	});
 });

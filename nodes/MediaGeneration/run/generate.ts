@@ -11,7 +11,7 @@ import { suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
-import { hintAtFiles, hintAtItems, warnOfSubworkflow } from './hints';
+import { hintAtFiles, hintAtItems } from './hints';
 import { readInputFiles } from './inputFiles';
 import { sleeplessResult } from './conclude';
 import { failedResult, type ItemResult } from './item';
@@ -93,7 +93,6 @@ async function goToSleep(
 	report.throwFirstFailure(results);
 	report.showCosts(spending);
 	report.logUnclear('the execution went to sleep', results);
-	warnOfSubworkflow(context);
 	const sleepers = report.items.map((fields) => sleeperOf(report, fields, results));
 	try {
 		return await suspend(context, client, { sleepers, waking });

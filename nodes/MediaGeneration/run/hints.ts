@@ -130,11 +130,3 @@ export function hintAtFiles(
 	const [other] = made.flatMap(({ item, outputs }) => otherFormat(item, outputs) ?? []);
 	if (other !== undefined) showHint(context, 'warning', `The service sent ${other}`);
 }
-
-/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow is over, and it goes on with that one's items. */
-export function warnOfSubworkflow(context: IExecuteFunctions): void {
-	if (context.getMode() !== 'integrated') return;
-	const hint =
-		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll';
-	showHint(context, 'warning', hint);
-}

@@ -12,7 +12,8 @@ import {
 	type Failure,
 } from '../base/failures';
 import { inPieces } from '../n8n/clock';
-import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
+import { checkSuspension, type Waking } from '../suspend/checks';
+import { warnOfSurroundings } from '../suspend/surroundings';
 import { isCalledBack } from '../suspend/notes';
 import { createClient, type ServiceClient } from '../transport/client';
 import { otherAccounts } from '../transport/credentials';
@@ -72,7 +73,7 @@ async function wakingOf(
 		async () => await checkSuspension(context, client.credentials.baseUrl),
 	);
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
-	if (waking.ok) warnOfWorkflowTimeout(context, longest);
+	if (waking.ok) warnOfSurroundings(context, longest);
 	return waking;
 }
 

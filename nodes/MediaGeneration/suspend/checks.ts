@@ -1,9 +1,9 @@
 /** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { invalid, seconds } from '../base/failures';
+import { invalid } from '../base/failures';
 import { showHint } from '../n8n/editor';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
+import { isToolRun, storeOf } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
@@ -90,16 +90,6 @@ async function checkOwnReach(
 			`${advice} Or ${POLL_INSTEAD}`,
 		);
 	const words = `Only callbacks of the service can wake this execution before its deadline, as ${unreached}. ${advice}`;
-	showHint(context, 'warning', words);
-	logOf(context).warn(words);
-}
-
-/** n8n counts a workflow's own Timeout from the execution's start, asleep too, and cancels the execution when its deadline wakes it. */
-export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: number): void {
-	const { executionTimeout } = workflowSettings(context);
-	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
-	if (limitMs <= 0 || limitMs >= timeoutMs) return;
-	const words = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)}): n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
 	showHint(context, 'warning', words);
 	logOf(context).warn(words);
 }

@@ -1,0 +1,58 @@
+/** Says before anything is paid for what will go wrong around an execution that is to sleep: at most one hint, and one line in the log. */
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { seconds } from '../base/failures';
+import { isObject } from '../base/json';
+import { workflowSettings } from '../n8n/execution';
+import { warn } from '../n8n/editor';
+
+interface Trouble {
+	hint: string;
+	line: string;
+}
+
+/** n8n counts a workflow's own Timeout from the execution's start, asleep too, and cancels the execution when its deadline wakes it. */
+function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble | undefined {
+	const { executionTimeout } = workflowSettings(context);
+	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
+	if (limitMs <= 0 || limitMs >= timeoutMs) return undefined;
+	const both = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
+	return {
+		hint: both,
+		line: `${both}: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`,
+	};
+}
+
+/** n8n 2.41 answers such a caller with the sleeping items at the moment when the execution begins to wait. */
+function answersAtOnce({ type, parameters = {} }: { type: string; parameters?: IDataObject }) {
+	const { responseMode, options } = parameters;
+	if (type === 'n8n-nodes-base.webhook') return responseMode === 'lastNode';
+	if (!type.endsWith('.chatTrigger')) return false;
+	const mode = (isObject(options) ? options.responseMode : undefined) ?? 'lastNode';
+	return mode === 'lastNode';
+}
+
+function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
+	const nodes = context.getParentNodes(context.getNode().name, { includeNodeParameters: true });
+	const caller = nodes.find((node) => node.disabled !== true && answersAtOnce(node));
+	if (caller === undefined) return undefined;
+	const hint = `"${caller.name}" answers its caller with unfinished items once the execution sleeps`;
+	return {
+		hint,
+		line: `${hint}. Let it answer at once with the task_id, or by Respond to Webhook behind this node`,
+	};
+}
+
+/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow has finished, and it goes on with that one's items. */
+function subworkflow(context: IExecuteFunctions): Trouble | undefined {
+	if (context.getMode() !== 'integrated') return undefined;
+	const hint =
+		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll';
+	return { hint, line: hint };
+}
+
+/** @param timeoutMs the longest of the tasks that the execution is to sleep on */
+export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number): void {
+	const trouble =
+		workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? subworkflow(context);
+	if (trouble !== undefined) warn(context, trouble.hint, trouble.line);
+}
