@@ -1,7 +1,7 @@
 /** The fields of requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 import { invalid, itemsInWords } from '../base/failures';
-import { asText, type JsonObject } from '../base/json';
+import { trimmedText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
 import { AS_TOOL, choice, hiddenWhen, rowsField, select, shownWhen, text } from './operation';
@@ -88,14 +88,14 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 
 /** @param row what the form calls the file, and the item's field that holds it */
 export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
-	const name = trimmed(row.name);
+	const name = trimmedText(row.name);
 	if (name === undefined) throw namelessRow('Files');
-	const property = trimmed(row.inputDataFieldName) ?? 'data';
+	const property = trimmedText(row.inputDataFieldName) ?? 'data';
 	const binary = itemFile(item, property, label);
 	return {
 		field: name,
-		name: trimmed(row.fileName) ?? trimmed(binary.fileName) ?? property,
-		type: trimmed(row.mimeType) ?? trimmed(binary.mimeType) ?? 'application/octet-stream',
+		name: trimmedText(row.fileName) ?? trimmedText(binary.fileName) ?? property,
+		type: trimmedText(row.mimeType) ?? trimmedText(binary.mimeType) ?? 'application/octet-stream',
 		binary,
 	};
 }
@@ -106,13 +106,11 @@ const namelessRow = (field: string) =>
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
 	);
 
-const trimmed = (value: unknown) => asText(value)?.trim() || undefined;
-
 /** Reads the texts of the form; a later row wins over an earlier one of the same name. */
 export function formTexts(item: ItemFields): JsonObject {
 	const rows = item
 		.rows('fields', 'field')
-		.map(({ name, value }) => [trimmed(name), value] as const);
+		.map(({ name, value }) => [trimmedText(name), value] as const);
 	if (rows.some(([name]) => name === undefined)) throw namelessRow('Fields');
 	return Object.fromEntries(rows.map(([name = '', value]) => [name, value ?? '']));
 }

@@ -1,7 +1,7 @@
 /** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
 import type { IDataObject } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/failures';
-import { asText, type JsonObject } from '../base/json';
+import { asText, trimmedText, type JsonObject } from '../base/json';
 import { realClock } from '../n8n/clock';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { outputsOf, resolved } from '../transport/outputs';
@@ -36,7 +36,7 @@ function withoutSecrets<T>(value: T): T {
 /** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
 function filtersOf(fields: ItemFields) {
 	const { filters } = fields;
-	const [type, status] = [filters.type, filters.status].map((each) => asText(each)?.trim());
+	const [type, status] = [filters.type, filters.status].map(trimmedText);
 	const createdAfter = filters.createdAfter || undefined;
 	const after =
 		createdAfter === undefined
@@ -52,7 +52,7 @@ function filtersOf(fields: ItemFields) {
 		!isOld(task) && (!status || asText(task.raw.status)?.toLowerCase() === status.toLowerCase());
 	// Only our own filters need pages larger than what is asked for.
 	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
-	return { type: type || undefined, ...own };
+	return { type, ...own };
 }
 
 /** Puts the newest first if the service gives a time for each; else keeps the service's order. */

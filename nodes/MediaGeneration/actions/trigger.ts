@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { asNumber, asText, isObject, textsBetweenCommas, type JsonObject } from '../base/json';
+import { asNumber, isObject, textsBetweenCommas, trimmedText, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
 import { MAX_FILE_MB, maxFileSizeOption, notice, optionsField, text, toggle } from './operation';
 import type { FileSettings } from './waiting';
@@ -82,7 +82,7 @@ export function readTriggerFileSettings(fields: ItemFields): FileSettings {
 	const maxFileMb = asNumber(fields.options.maxFileSize) ?? MAX_FILE_MB;
 	return {
 		download: fields.boolean('downloadOutput', true),
-		outputBinaryField: asText(fields.raw('outputBinaryField'))?.trim() || 'data',
+		outputBinaryField: trimmedText(fields.raw('outputBinaryField')) ?? 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,

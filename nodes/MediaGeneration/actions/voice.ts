@@ -1,5 +1,5 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
-import { asText, isObject, type JsonObject } from '../base/json';
+import { asText, isObject, trimmedText, type JsonObject } from '../base/json';
 import {
 	joinTexts,
 	LIST_PAGE_SIZE,
@@ -80,8 +80,8 @@ export const voice: Resource = {
 				kind: 'reads',
 				async read(from, fields) {
 					const { provider, search } = fields.filters;
-					const list = voicesOf(asText(provider)?.trim() || undefined);
-					const words = asText(search)?.trim() ?? '';
+					const list = voicesOf(trimmedText(provider));
+					const words = trimmedText(search) ?? '';
 					const voices = await readList(from, list, { words, limit: fields.limit() });
 					return voices.map(({ value, record }) => {
 						const { voice_id: _, ...others } = record;

@@ -82,7 +82,6 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 	const files = readFileSettings(fields);
 	checkTogether(waiting, longText, files);
-	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 	const minimum = fields.numberOption('minimumCredits', 'Minimum Credits', {
 		fallback: 0,
 		zero: true,
@@ -126,6 +125,7 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
+	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
 }
 
 /** The settings of the first item count. */

@@ -12,6 +12,11 @@ export function asText(value: unknown): string | undefined {
 	return Number.isFinite(value) ? String(value) : undefined;
 }
 
+/** Like {@link asText}, without spaces around it; undefined if nothing else is left. */
+export function trimmedText(value: unknown): string | undefined {
+	return asText(value)?.trim() || undefined;
+}
+
 /** Reads texts that commas separate. */
 export function textsBetweenCommas(list: string): string[] {
 	return list
