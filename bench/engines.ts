@@ -1,4 +1,4 @@
-/** n8n as it comes, and with the setting that makes it open its expression engine only where there is an expression (docs/operations.md). */
+/** n8n as it comes, and with the setting that makes it open its expression engine only where there is an expression (docs/queue-mode.md). */
 import type { TestContext } from '../test/n8n/harness/context';
 import { mark, type Mark, type Say } from './report';
 import { inN8n } from './workflows';

@@ -1,6 +1,6 @@
 /**
  * Two hundred sleeping executions that are called at once: ours beside n8n's own Wait node, in the same n8n, once as n8n
- * comes and once with its expression engine on demand (docs/operations.md).
+ * comes and once with its expression engine on demand (docs/queue-mode.md).
  */
 import type { TestContext } from '../test/n8n/harness/context';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';

@@ -1,4 +1,4 @@
-/** README, "Security": a proxy of the whole n8n (HTTPS_PROXY) that opens no way to the service: nothing was sent, so nothing is paid. */
+/** SECURITY.md, "Threat model": a proxy of the whole n8n (HTTPS_PROXY) that opens no way to the service: nothing was sent, so nothing is paid. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { engineSetting, goOn, sound } from './setting';

@@ -1,4 +1,4 @@
-/** README, "As a tool": n8n's Agents run the node without an execution, so that nothing can be kept. */
+/** n8n's Agents run the node without an execution, so that nothing can be kept. */
 import { ExecuteContext } from 'n8n-core';
 import {
 	createEmptyRunExecutionData,

@@ -9,7 +9,7 @@ import { checkPaidOnce, endOf, nodeOf } from './asleep/workbench';
 
 const example = join(__dirname, '..', '..', 'examples', 'durable-wait.json');
 const SLEEP = 'Sleep (Task: Wait)';
-/** n8n looks for deadlines once a minute. None passes while a slow machine restarts: n8n 2.41 can crash such an execution (docs/operations.md). */
+/** n8n looks for deadlines once a minute. None passes while a slow machine restarts: n8n 2.41 can crash such an execution (docs/queue-mode.md). */
 const roundS = 150;
 
 /** examples/durable-wait.json with shorter rounds, while n8n is killed again and again. No callback ever comes. */

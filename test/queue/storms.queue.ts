@@ -8,7 +8,7 @@ import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating } from './workflows';
 
-/** `npm run test:queue -- --only storms --sleepers 1000` for the size that docs/operations.md speaks of. */
+/** `npm run test:queue -- --only storms --sleepers 1000` for the size that docs/queue-mode.md speaks of. */
 const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
 const patience = 180_000 + sleepers * 2_000;
 /** n8n's own default is 10 s: beyond it every process that uses Redis ends. */
@@ -21,12 +21,12 @@ const concurrency = 4;
  * resumption of the two webhook processors can cost one execution.
  */
 const underWay = workers * concurrency + 2 * RESUMPTIONS_AT_ONCE;
-/** Or n8n runs one on what it had before the call that woke it: docs/operations.md, "A worker that restarts with its old folder". */
+/** Or n8n runs one on what it had before the call that woke it: docs/queue-mode.md, "What n8n can't guarantee". */
 const AS_AT_THE_DEADLINE = 'success, as at the deadline';
 
 /**
  * Many executions that sleep, and senders that call again after 5xx while what n8n stands on goes away. The limit to resumptions at once is
- * not what this tests: n8n reads an execution for each call before the node can refuse it (docs/operations.md).
+ * not what this tests: n8n reads an execution for each call before the node can refuse it (docs/queue-mode.md).
  */
 describe('storms', () => {
 	let context: QueueContext;

@@ -1,4 +1,4 @@
-/** Rule 3 at its root: what the credential hands the key to, and what its test says of an answer. README, "Credential" and "Security". */
+/** Rule 3 at its root: what the credential hands the key to, and what its test says of an answer. SECURITY.md, "Threat model". */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
 

@@ -1,4 +1,4 @@
-/** What the trigger's execution makes of a received task (docs/trigger.md, "What it believes" and "Answer first, files after"). */
+/** What the trigger's execution makes of a received task (docs/trigger.md, "What it trusts" and "Files"). */
 import { Readable } from 'node:stream';
 import type { IDataObject } from 'n8n-workflow';
 import { deliverReceived } from '../../nodes/MediaGeneration/trigger/deliverReceived';

@@ -1,4 +1,4 @@
-/** The package as it is published, and the names that saved workflows carry (CONTRIBUTING.md, "Versioning"). More is in ESLint's community rules. */
+/** The package as it is published, and the names that saved workflows carry. More is in ESLint's community rules. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
