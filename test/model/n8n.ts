@@ -587,6 +587,7 @@ export class N8n {
 				setAll: (values: IDataObject) => Object.assign(execution.found, values),
 			},
 			isToolExecution: () => this.world.asTool === true,
+			getParentNodes: () => [],
 			addExecutionHints: (...hints: NodeExecutionHint[]) => {
 				this.trouble.use('hints');
 				execution.hints.push(...hints);

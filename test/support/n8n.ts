@@ -64,6 +64,7 @@ export function fakeN8n<T = IExecuteFunctions>({ credential, service, http, own 
 			const usual = { apiKey: 'sk_0123456789', baseUrl: 'https://api.example', callbackSecret: '' };
 			return await Promise.resolve({ ...usual, ...credential });
 		},
+		getParentNodes: () => [],
 		addExecutionHints: (...hints: NodeExecutionHint[]) => seen.hints.push(...hints),
 		logger: { debug() {}, info() {}, error() {}, warn: (line: string) => seen.warnings.push(line) },
 		helpers: {

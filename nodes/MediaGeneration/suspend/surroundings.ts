@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { seconds } from '../base/failures';
 import { isObject } from '../base/json';
 import { workflowSettings } from '../n8n/execution';
+import { quietly } from '../n8n/clean';
 import { warn } from '../n8n/editor';
 
 interface Trouble {
@@ -52,7 +53,9 @@ function subworkflow(context: IExecuteFunctions): Trouble | undefined {
 
 /** @param timeoutMs the longest of the tasks that the execution is to sleep on */
 export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number): void {
-	const trouble =
-		workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? subworkflow(context);
-	if (trouble !== undefined) warn(context, trouble.hint, trouble.line);
+	quietly(() => {
+		const trouble =
+			workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? subworkflow(context);
+		if (trouble !== undefined) warn(context, trouble.hint, trouble.line);
+	});
 }
