@@ -116,6 +116,7 @@ describe('agent', () => {
 	});
 
 	it('a workflow that sleeps, as the tool: the model gets its finished task', async () => {
+		context.service.reset();
 		const extraFields = '{"stand_in":{"never_ends":true}}';
 		const sleeping = { waitMode: 'callback', options: { gracePeriod: 0, extraFields } };
 		const workflowId = { __rl: true, mode: 'id', value: await child(false, sleeping) };
