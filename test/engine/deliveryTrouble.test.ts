@@ -22,7 +22,7 @@ describe('what does not come', () => {
 		const before = stored(folder);
 		const { output } = await setting.run({ items, parameters, settings: goOn });
 		for (const [index, item] of output.entries()) {
-			const { error, ...json } = item.json;
+			const { error, description, ...json } = item.json;
 			const taskId = taskIdOf(item);
 			expect(json).toEqual({
 				outcome: 'undelivered',
@@ -36,6 +36,7 @@ describe('what does not come', () => {
 				],
 			});
 			expect(error).toMatch(cases[index]?.[1] ?? /^$/);
+			expect(description).toMatch(/"Task: Wait"/);
 			expect(item.binary).toBeUndefined();
 		}
 		expect(output).toHaveLength(cases.length);

@@ -69,7 +69,15 @@ describe('Task: Get', () => {
 	])('a task that is not shown, HTTP %d', async (status, error) => {
 		const answer = answers({ status, body: { error: 'no' } });
 		const { json } = await runNode({ parameters: get, answer, node: goOn });
-		expect(json).toEqual([{ outcome: 'unreachable', task_id: 't', http_status: status, error }]);
+		expect(json).toEqual([
+			{
+				outcome: 'unreachable',
+				task_id: 't',
+				http_status: status,
+				error,
+				description: expect.stringMatching(/^(Check that|The API key)/),
+			},
+		]);
 	});
 
 	test('a service that is busy is asked again, four times in all', async () => {
@@ -139,6 +147,7 @@ describe('what can not be read', () => {
 		expect(json).toEqual([
 			{
 				error: error?.message,
+				description: error?.description,
 				outcome: advice === REFUSED ? 'rejected' : 'unreachable',
 				http_status: answer.status,
 			},
@@ -188,7 +197,9 @@ describe('what can not be read', () => {
 		);
 		expect(error?.description).toBe(DOWN);
 		const { json } = await runNode({ parameters: keys, answer: answers({ body: {} }), node: goOn });
-		expect(json).toEqual([{ error: error?.message, outcome: 'unreachable' }]);
+		expect(json).toEqual([
+			{ error: error?.message, description: error?.description, outcome: 'unreachable' },
+		]);
 		const noBalance = await runNode({ parameters: credits, answer: answers({ body: [] }) });
 		expect(noBalance.error?.message).toMatch(/an unexpected shape$/);
 	});

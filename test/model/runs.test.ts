@@ -193,7 +193,11 @@ describe('On Error', () => {
 		};
 		const { json, requests } = await runNode({ parameters: broken, node: goOn });
 		expect(json).toEqual([
-			{ error: 'A field of this item could not be read: no such node', outcome: 'invalid' },
+			{
+				error: 'A field of this item could not be read: no such node',
+				description: expect.stringMatching(/Check the expressions/),
+				outcome: 'invalid',
+			},
 		]);
 		expect(requests).toEqual([]);
 	});
@@ -353,6 +357,7 @@ describe('long texts', () => {
 		expect(json).toEqual([
 			{
 				error: `Part 2 of 2 ("${PARTS[1]}"): Task ${idOf(1)} failed: too loud`,
+				description: expect.stringMatching(/^The service ended this task with an error/),
 				outcome: 'failed',
 				task_id: idOf(1),
 				task_ids: [idOf(0), idOf(1)],

@@ -196,7 +196,7 @@ describe('Task: Wait', () => {
 			input: from(json),
 			node: goOn,
 		});
-		expect(out).toEqual([expected]);
+		expect(out).toEqual([{ ...expected, description: expect.stringMatching(/\w\.$/) }]);
 		expect(requests).toEqual([]);
 	});
 
@@ -221,7 +221,8 @@ describe('Task: Wait', () => {
 		])('what failed asleep for good stays a failure: %j', async (details) => {
 			for (const taskId of ['a', ['a', 'b'], '']) {
 				const { json, requests } = await behind(details, taskId);
-				expect(json).toEqual([{ error: 'no', ...details }]);
+				const description = expect.stringMatching(/\w/);
+				expect(json).toEqual([{ error: 'no', ...details, description }]);
 				expect(requests).toEqual([]);
 			}
 		});
@@ -263,7 +264,8 @@ describe('Task: Wait', () => {
 		};
 		const given = { input: from(left), node: goOn, answer: anyDone };
 		const { json, requests } = await runNode({ ...given, parameters: { ...wait, taskId: '' } });
-		expect(json).toEqual([left]);
+		const description = 'Set "Task ID" to {{ $json.task_ids }} to wait for each of the tasks.';
+		expect(json).toEqual([{ ...left, description }]);
 		expect(requests).toEqual([]);
 		const { error } = await runNode({ ...given, node: {}, parameters: { ...wait, taskId: '' } });
 		expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.task_ids }}/);

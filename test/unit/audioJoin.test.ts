@@ -153,7 +153,9 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 	expect(error?.message).toMatch(message);
 	expect(error?.description).toMatch(description);
 	const went = await runNode({ parameters, input, node: goOn });
-	expect(went.json).toEqual([{ error: error?.message, outcome: 'invalid' }]);
+	expect(went.json).toEqual([
+		{ error: error?.message, description: error?.description, outcome: 'invalid' },
+	]);
 	expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
 });
 

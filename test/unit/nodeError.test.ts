@@ -49,7 +49,8 @@ describe('thrown', () => {
 describe('as an item', () => {
 	const shown = (onError?: INode['onError']) =>
 		failureItem(node(onError), { failure, index: 0 }).json;
-	const record = { error: failure.message, outcome: 'unreachable', task_id: 't', status: 'doing' };
+	const { message: error, description } = failure;
+	const record = { error, description, outcome: 'unreachable', task_id: 't', status: 'doing' };
 
 	test('it says what there is to say', () => {
 		expect(shown('continueRegularOutput')).toEqual({ ...record, http_status: 401 });

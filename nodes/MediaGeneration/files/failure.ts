@@ -58,9 +58,10 @@ function adviceAfter({ taskId }: Failure, left: LeftOver): string {
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
-	const { message, outcome, taskId, status, httpStatus, candidates, whole } = failure;
+	const { message, description, outcome, taskId, status, httpStatus, candidates, whole } = failure;
 	return Object.entries({
 		error: onOneLine(message),
+		description: onOneLine(description),
 		outcome,
 		task_id: taskId,
 		status,

@@ -95,7 +95,7 @@ function failureOf(
 }
 
 function adviceFor(
-	{ outcome, task_ids }: FailedJson,
+	{ outcome, task_ids, description }: FailedJson,
 	{ left, inDetails }: Pick<Brought, 'left' | 'inDetails'>,
 ): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
@@ -103,7 +103,9 @@ function adviceFor(
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
 	if (textsIn(task_ids).length > 0)
 		return `Set "Task ID" to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
-	return 'No task of this item is known, so there is nothing to wait for. See the node that made it.';
+	const unknown =
+		'No task of this item is known, so there is nothing to wait for. See the node that made it.';
+	return asText(description) ?? unknown;
 }
 
 /** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
