@@ -42,7 +42,7 @@ if (require.main === module) {
 	const left = placeholdersIn(require('../package.json'));
 	if (left.length > 0) {
 		console.error(
-			`package.json still has a placeholder in ${left.join(' and ')}: fill in who publishes this package (CONTRIBUTING.md, "Releasing").`,
+			`package.json still has a placeholder in ${left.join(' and ')}: fill in who publishes this package (RELEASING.md).`,
 		);
 		process.exitCode = 1;
 	}

@@ -47,7 +47,7 @@ test('a release is refused with words while a placeholder stands', () => {
 			? { status: 0, stderr: '' }
 			: {
 					status: 1,
-					stderr: `package.json still has a placeholder in ${left.join(' and ')}: fill in who publishes this package (CONTRIBUTING.md, "Releasing").\n`,
+					stderr: `package.json still has a placeholder in ${left.join(' and ')}: fill in who publishes this package (RELEASING.md).\n`,
 				},
 	);
 });
