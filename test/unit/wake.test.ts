@@ -305,6 +305,13 @@ describe('it wakes', () => {
 		},
 	);
 
+	test('not as failed by one answer that does not state it plainly, though all tasks are over', async () => {
+		const answers: Said[] = [{ status: 'error', success: false }, 'done', 'done'];
+		const { post } = sleeping({ says: () => answers.shift() ?? 'done' });
+		const { items } = await onMachine(async () => await post({ id: 't1', all_over: true }));
+		expect(items).toMatchObject([{ json: { status: 'done' } }]);
+	});
+
 	test('not by the word of a caller alone that all tasks are over', async () => {
 		const { post } = sleeping({ says: () => 'doing' });
 		const call = async () => await post({ id: 't1', all_over: true });

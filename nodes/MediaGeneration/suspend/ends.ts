@@ -1,7 +1,9 @@
 /** Asks the service whether all tasks of a sleeping execution are over. */
 import { now } from '../base/clock';
+import { realClock } from '../n8n/clock';
 import { pollTask } from '../transport/poll';
 import { denied, taskMissing } from '../transport/taskFailures';
+import { askUntilClear } from '../transport/until';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
 import type { NotedTask } from './notes';
 import { POLLS_AT_ONCE, type Asleep } from './watch';
@@ -44,11 +46,14 @@ async function poll(
 	task: NotedTask,
 	{ taskId, saysFailed, saysAllOver }: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
-	const poll = await pollTask(client, { ...task, timeoutMs: 5_000 });
+	const at = { ...task, timeoutMs: 5_000 };
+	// That all are over does not say how: an answer that is not clear has to come twice here as well.
+	const poll = saysAllOver
+		? await askUntilClear(client, at, realClock)
+		: await pollTask(client, at);
 	const isConfirmed = saysFailed && taskId === task.taskId;
 	const seen =
-		poll.kind === 'task' ||
-		(poll.kind === 'unclear' && (saysAllOver || (isConfirmed && poll.task.state === 'failed')))
+		poll.kind === 'task' || (poll.kind === 'unclear' && isConfirmed && poll.task.state === 'failed')
 			? poll.task
 			: task.known;
 	const isLate = now() >= task.deadline;
