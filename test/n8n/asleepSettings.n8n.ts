@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ownContext, type TestContext } from './harness/context';
+import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
 import {
@@ -180,16 +180,21 @@ describe('asleep, with every setting', () => {
 			checkPaidOnce(context, 1);
 		});
 
-	it('a sub-workflow that is given as JSON, without an ID for any node, is woken by its callback', async () => {
-		const { rest, service } = context;
-		const { parent, child } = await subWorkflow(context, 'as JSON');
-		const id = await parent.start([endless('Slept')]);
-		await waitUntil(() => service.creations().length === 1, { what: 'The task' });
-		await rest.waitForExecution(id, 'waiting');
-		await service.finish(taskOf('Slept'));
-		const out = items(await ended(context, id), 'Sub-workflow');
-		assert.deepEqual(out.map(endOf), ['done']);
-		assert.ok(child);
-		checkPaidOnce(context, 1);
-	});
+	// In queue mode n8n lists such a child under the ID of its parent's workflow.
+	it(
+		'a sub-workflow that is given as JSON, without an ID for any node, is woken by its callback',
+		{ skip: inQueueMode },
+		async () => {
+			const { rest, service } = context;
+			const { parent, child } = await subWorkflow(context, 'as JSON');
+			const id = await parent.start([endless('Slept')]);
+			await waitUntil(() => service.creations().length === 1, { what: 'The task' });
+			await rest.waitForExecution(id, 'waiting');
+			await service.finish(taskOf('Slept'));
+			const out = items(await ended(context, id), 'Sub-workflow');
+			assert.deepEqual(out.map(endOf), ['done']);
+			assert.ok(child);
+			checkPaidOnce(context, 1);
+		},
+	);
 });
