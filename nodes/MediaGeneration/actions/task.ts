@@ -131,7 +131,7 @@ export const task: Resource = {
 		},
 		{
 			value: 'create',
-			name: 'Create at Another Endpoint',
+			name: 'Create',
 			action: 'Create task at another endpoint',
 			description:
 				'Create a task at an endpoint that has no operation here, e.g. for music or dubbing',
