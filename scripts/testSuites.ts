@@ -57,7 +57,7 @@ program
 program
 	.command('test:chaos')
 	.description('Random workflows in queue mode while the processes of n8n are killed')
-	.option('--seeds <number>', 'how many workflows', '60')
+	.option('--seeds <number>', 'how many workflows', '50')
 	.option('--seed <number>', 'the first one', '1')
 	.action(async ({ seeds, seed }: { seeds: string; seed: string }) => {
 		await ensureQueuePrograms();
