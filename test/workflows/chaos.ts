@@ -27,7 +27,7 @@ async function strike({ cluster, blow }: { cluster: Cluster; blow: Blow }): Prom
 }
 
 runMain(async () => {
-	const [seeds = 60, seed = 1] = process.argv.slice(2).map(Number);
+	const [seeds = 50, seed = 1] = process.argv.slice(2).map(Number);
 	const cases = Array.from({ length: seeds }, (_, index) => caseOf(seed + index, true));
 	const env = { N8N_EXECUTIONS_QUEUE_RECOVERY_INTERVAL: '1' };
 	const context = await startQueueContext({ env });
