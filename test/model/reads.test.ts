@@ -75,7 +75,7 @@ describe('Task: Get', () => {
 				task_id: 't',
 				http_status: status,
 				error,
-				description: expect.stringMatching(/^(Check that|The API key)/),
+				description: expect.stringMatching(/^(Check that|The API key)/) as unknown,
 			},
 		]);
 	});

@@ -195,7 +195,7 @@ describe('On Error', () => {
 		expect(json).toEqual([
 			{
 				error: 'A field of this item could not be read: no such node',
-				description: expect.stringMatching(/Check the expressions/),
+				description: expect.stringMatching(/Check the expressions/) as unknown,
 				outcome: 'invalid',
 			},
 		]);
@@ -357,7 +357,7 @@ describe('long texts', () => {
 		expect(json).toEqual([
 			{
 				error: `Part 2 of 2 ("${PARTS[1]}"): Task ${idOf(1)} failed: too loud`,
-				description: expect.stringMatching(/^The service ended this task with an error/),
+				description: expect.stringMatching(/^The service ended this task with an error/) as unknown,
 				outcome: 'failed',
 				task_id: idOf(1),
 				task_ids: [idOf(0), idOf(1)],

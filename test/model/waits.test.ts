@@ -196,7 +196,7 @@ describe('Task: Wait', () => {
 			input: from(json),
 			node: goOn,
 		});
-		expect(out).toEqual([{ ...expected, description: expect.stringMatching(/\w\.$/) }]);
+		expect(out).toEqual([{ ...expected, description: expect.stringMatching(/\w\.$/) as unknown }]);
 		expect(requests).toEqual([]);
 	});
 
@@ -221,7 +221,7 @@ describe('Task: Wait', () => {
 		])('what failed asleep for good stays a failure: %j', async (details) => {
 			for (const taskId of ['a', ['a', 'b'], '']) {
 				const { json, requests } = await behind(details, taskId);
-				const description = expect.stringMatching(/\w/);
+				const description = expect.stringMatching(/\w/) as unknown;
 				expect(json).toEqual([{ error: 'no', ...details, description }]);
 				expect(requests).toEqual([]);
 			}
