@@ -16,10 +16,8 @@ const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** The sentence continues in `"Stop!" he said.` */
 const GOES_ON = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
-const CLAUSE_END = /[,;:!?)\]}.…–—،؛][\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** Scripts without spaces have this punctuation. */
 const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
-const WIDE_CLAUSE_END = /[，、；：。！？—][\p{Pe}\p{Pf}"']{0,4}$/u;
 /** Marks that belong to the character before them. */
 const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
@@ -68,19 +66,12 @@ const sentences = place(
 	(text, at) => !isPlain(text.charCodeAt(at - 1)) && sentenceEnds(text, at),
 	WIDE_SENTENCE_END,
 );
-const clauses = place(
-	(text, at) =>
-		startsAt(LINE_END, text, at) ||
-		(!isPlain(text.charCodeAt(at - 1)) && CLAUSE_END.test(before(text, at, 6))),
-	WIDE_CLAUSE_END,
-);
 const words = place(() => true);
 
 /** The best places to end a part come first. `least` and `most` are shares of an even part's length. */
 const PLACES = [
 	{ isPlace: paragraphs, least: 0.8, most: 1.2 },
 	{ isPlace: sentences, least: 0.5, most: Infinity },
-	{ isPlace: clauses, least: 0.5, most: Infinity },
 	{ isPlace: words, least: 0, most: Infinity },
 ];
 
@@ -125,25 +116,17 @@ function* nearest(
 	return undefined;
 }
 
-const segmenters = (['word', 'grapheme'] as const).map(
-	(granularity) => new Intl.Segmenter('en', { granularity }),
-);
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Cuts a text without spaces: between two words of its script, else two graphemes, else two code points. */
+/** Cuts a text without spaces: between two graphemes, else two code points. */
 function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
-	// So much of the text around a place shows where words and graphemes begin.
+	// So much of the text around a place shows where graphemes begin.
 	const begin = Math.max(from, ideal - 256);
-	const window = text.slice(begin, ideal + 64);
-	for (const segmenter of segmenters) {
-		const found = segmenter.segment(window).containing(ideal - begin);
-		if (found === undefined) continue;
-		const start = begin + found.index;
-		const end = start + found.segment.length;
-		const endFits = end <= limit && end < begin + window.length;
-		// A part begins with a word, not with the comma after one.
-		if (start > begin && !(found.isWordLike === false && endFits)) return start;
-		if (endFits) return end;
-	}
+	const window = graphemes.segment(text.slice(begin, ideal + 64));
+	const { index = 0, segment = '' } = window.containing(ideal - begin) ?? {};
+	if (index > 0) return begin + index;
+	const end = begin + segment.length;
+	if (end <= limit && end < ideal + 64) return end;
 	const inPair = (text.codePointAt(limit - 1) ?? 0) > 0xffff;
 	return inPair ? limit - 1 : limit;
 }

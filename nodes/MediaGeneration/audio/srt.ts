@@ -1,6 +1,4 @@
 /** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest of them wants it. */
-import type { Work } from '../base/clock';
-
 /** Somebody says this from `start` to `end`, in seconds. */
 export interface Spoken {
 	text: string;
@@ -13,8 +11,6 @@ export const MOST_CUES = 50_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
-/** A longer line does not belong to a subtitle. */
-const LINE = /([^\r\n]{0,100000})(?:\r\n?|\n|$)/y;
 
 /** "1:02:03,4" means 4 tenths of a second after 1:02:03. */
 function inSeconds(found: string[]): number {
@@ -33,50 +29,34 @@ function inOrder(cues: Spoken[]): Spoken[] {
 	});
 }
 
-interface OpenCue extends Omit<Spoken, 'text'> {
-	lines: string[];
-	isLastApart: boolean;
-}
-
-/** The last line may be the number of the next times, alone or right above them. @param isNextApart whether a blank line precedes them */
-function close(cues: Spoken[], open: OpenCue | undefined, isNextApart?: boolean): void {
-	if (open === undefined) return;
-	const { start, end, lines, isLastApart } = open;
-	const mayBeNumber = isNextApart !== undefined && (isLastApart || !isNextApart);
-	const isNumber = mayBeNumber && /^\s*\d+$/.test(lines.at(-1) ?? '');
-	const text = lines.slice(0, isNumber ? -1 : undefined).join('\n');
-	if (text !== '') cues.push({ text, start, end });
+/** Returns the line after a cue's last one. The number of the next times, alone or right above them, belongs to those. */
+function endOfCue(lines: readonly string[], next: number): number {
+	let last = next - 1;
+	while (lines[last] === '') last -= 1;
+	const mayBeNumber = last === next - 1 || lines[last - 1] === '';
+	return mayBeNumber && /^\s*\d+$/.test(lines[last] ?? '') ? last : last + 1;
 }
 
 /** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else, or has more than `MOST_CUES`. */
-export function* parseSrt(text: string): Work<Spoken[] | undefined> {
-	const cues: Spoken[] = [];
-	let open: OpenCue | undefined;
-	let isApart = false;
-	let lines = 0;
-	for (let [at, worked] = [0, 0]; at < text.length;) {
-		LINE.lastIndex = at;
-		const [whole, content = ''] = LINE.exec(text) ?? [];
-		if (whole === undefined || lines > 10 * MOST_CUES || cues.length > MOST_CUES) return undefined;
-		at += whole.length;
-		const line = content.trimEnd();
+export function parseSrt(text: string): Spoken[] | undefined {
+	const lines = text.split(/\r\n?|\n/).map((line) => line.trimEnd());
+	const found = lines.flatMap((line, at) => {
 		const times = TIMES.exec(line);
-		if (times !== null) {
-			close(cues, open, isApart);
-			const [start, end] = [inSeconds(times.slice(1, 5)), inSeconds(times.slice(5, 9))];
-			open = { start, end, lines: [], isLastApart: false };
-		} else if (line !== '' && open !== undefined) {
-			open.lines.push(line);
-			open.isLastApart = isApart;
-		}
-		isApart = line === '';
-		lines += isApart ? 0 : 1;
-		if (at - worked < 100_000) continue;
-		worked = at;
-		yield;
-	}
-	close(cues, open);
-	return open === undefined && lines > 0 ? undefined : inOrder(cues);
+		return times === null ? [] : [{ at, times }];
+	});
+	if (found.length > MOST_CUES || lines.length > 20 * MOST_CUES) return undefined;
+	if (found.length === 0) return lines.every((line) => line === '') ? [] : undefined;
+	const cues = found.map(({ at, times }, index) => {
+		const next = found[index + 1]?.at;
+		const end = next === undefined ? lines.length : endOfCue(lines, next);
+		const said = lines.slice(at + 1, end).filter((line) => line !== '');
+		return {
+			text: said.join('\n'),
+			start: inSeconds(times.slice(1, 5)),
+			end: inSeconds(times.slice(5, 9)),
+		};
+	});
+	return inOrder(cues.filter((cue) => cue.text !== ''));
 }
 
 export const inMs = (seconds: number): number => Math.round(seconds * 1000);

@@ -4,7 +4,7 @@ import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
-import { inPieces, realClock } from '../n8n/clock';
+import { realClock } from '../n8n/clock';
 import { attemptLater, onOneLine, type Failure } from '../base/failures';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
@@ -172,7 +172,7 @@ export class Delivery {
 			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
 			const spoken = await attemptLater(async () => {
 				const text = await readStoredText(this.deps.context, file.binary, MAX_TRANSCRIPT_BYTES);
-				return text === undefined ? undefined : await inPieces(transcriptOf(text));
+				return text === undefined ? undefined : transcriptOf(text);
 			});
 			if (spoken.ok && spoken.value !== undefined) return spoken.value;
 		}

@@ -77,8 +77,7 @@ export async function joinSources(
 		files.push({ kind: 'stored', output, binary });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
-	if (options.withTranscript)
-		json.transcript = (await inPieces(transcriptOf(texts[0] ?? ''))) ?? [];
+	if (options.withTranscript) json.transcript = transcriptOf(texts[0] ?? '') ?? [];
 	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
 	return { ok: true, files, times, json };
 }

@@ -162,13 +162,8 @@ describe('where it is cut', () => {
 		],
 		[
 			60,
-			'It costs 3,141 a piece, which is more than many would pay,| who saw it (as we have), and go.',
-		],
-		[
-			60,
 			'He said “It is late...” Perhaps it was best to go now.| They did not want to come with us.',
 		],
-		[9, '今天天气很好|我们去公园散步吧'],
 		[24, '今天天气很好，我们去公园散步吧。|你想不想一起去？我觉得很好玩！'],
 		[24, '他说：“我们去公园散步吧。”|你想不想一起去？（我觉得很好玩！）他笑了。'],
 		[24, '他说「我们去公园散步。」|你想不想一起去呢，我们走吧'],
@@ -266,17 +261,11 @@ describe('long texts', () => {
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each([
 		['line breaks', '\n'],
-		['blank lines', 'a \n \n'],
-		['spaces', ' '],
 		['prose', 'The quick brown fox, as they say, jumps over the lazy dog. '],
-		['no punctuation', 'the quick brown fox jumps over the lazy dog '],
 		['no spaces', 'abcdefghij'],
-		['Chinese', '今天天气很好我们去公园散步吧'],
 		['one grapheme', '\u0301'],
-		['full stops', '.'],
 		['initials', 'a. '],
 		['brackets that open', '<['],
-		['brackets that close', ']>'],
 		['tags', '<a>'],
 	])('200,000 characters of %s', (_, unit) => {
 		const text = `Hello${book(200_000, unit)}world`;
