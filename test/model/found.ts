@@ -173,6 +173,12 @@ export const found: Record<string, Partial<History>> = {
 			items: [joined],
 			creations: [fault('never answered')],
 		},
+	'and one with two unclear parts whose answers named their tasks names both': {
+		node: { ...goesOn, tries: 2 },
+		breaks: [{ what: 'parameters', from: 19, times: 2 }],
+		items: [inParts, PLAIN_ITEM],
+		creations: [fault('sent to a task'), fault('sent to a task')],
+	},
 	'so does one in an execution that falls asleep': {
 		node: { ...goesOn, tries: 3 },
 		breaks: [{ what: 'parameters', from: 11, times: 2 }],

@@ -168,8 +168,10 @@ export class Report {
 			return result;
 		const { made, unclear } = this.ledger.left;
 		const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
-		const doubt = unclear.find(({ item }) => item === result.index)?.failure;
-		const all = [...new Set([...taskIds, doubt?.taskId ?? []].flat())];
+		const doubts = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
+		const [doubt] = doubts;
+		// Each part of a text can be unclear, and its answer name a task.
+		const all = [...new Set([...taskIds, ...doubts.flatMap(({ taskId }) => taskId ?? [])])];
 		if (all.length === 0) return doubt === undefined ? result : { ...result, failure: doubt };
 		const refused: Failure = {
 			outcome: 'unreachable',
