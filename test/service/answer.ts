@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Timers } from './clock';
 import { bulkStream } from './media/bulk';
 import type { Settings } from './types';
 
@@ -96,26 +95,20 @@ export function sendRaw(
 	});
 }
 
-/**
- * Sends the headers at once and then a space every `everyMs`, which JSON allows before its first brace: for `ms`, after
- * which the body follows, or until the caller gives up.
- */
+/** Sends the headers at once, and then a space again and again until the caller gives up. */
 export async function sendDripping(
 	reply: FastifyReply,
-	{ status, headers, body }: FlatAnswer,
-	{ everyMs = 100, ms = Infinity }: { everyMs?: number; ms?: number },
-	timers: Timers,
+	{ status, headers }: FlatAnswer,
+	pause: () => Promise<void>,
 ): Promise<void> {
 	reply.hijack();
 	const { raw } = reply;
 	const { 'content-length': _length, ...others } = headers;
 	raw.writeHead(status, others);
-	for (let left = ms; left > 0; left -= everyMs) {
+	while (!raw.destroyed) {
 		raw.write(' ');
-		await timers.sleep(Math.min(everyMs, left));
-		if (raw.destroyed) return;
+		await pause();
 	}
-	raw.end(isBulk(body) ? Buffer.concat([...body.chunks]) : body);
 }
 
 function* firstBytes(chunks: Iterable<Buffer>, limit: number): Generator<Buffer> {

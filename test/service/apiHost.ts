@@ -19,15 +19,15 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 		door(context, 'api', name, withKey(context, route), kind);
 	const creation = (kind: TaskKind) =>
 		open('create', async (call) => await create(context, kind, call.record, paramsOf(call)), kind);
-	const { keys, settings } = context;
+	const { apiKey, settings } = context;
 	app.get(
 		'/v1/credits',
 		open('credits', () => json(200, { success: true, credits: settings.credits })),
 	);
-	// The secrets are listed whole, so that it shows whether a client masks them.
+	// The secret is listed whole, so that it shows whether a client masks them.
 	app.get(
 		'/v1/api-keys',
-		open('keys', () => json(200, { success: true, data: keys.keys })),
+		open('keys', () => json(200, { success: true, data: [apiKey] })),
 	);
 	app.post('/v1/task/sound-effect', creation('sound_effect'));
 	const v1 = creation('speech_by_id');
@@ -76,10 +76,11 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 
 /** docs/service.md, "Authentication". An invalid key is 401 whatever the refusal style is. */
 function withKey(context: Context, route: Route): Route {
-	const { keys, settings } = context;
+	const { apiKey, settings } = context;
 	return (call) => {
 		const { authorization, 'xi-api-key': bare } = call.request.headers;
-		return keys.knows(authorization, settings.moreRoutes ? bare : undefined)
+		const isKnown = settings.moreRoutes && bare === apiKey.key;
+		return isKnown || authorization === `Bearer ${apiKey.key}`
 			? route(call)
 			: json(401, { success: false, error: 'Invalid API key' });
 	};

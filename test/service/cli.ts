@@ -59,7 +59,7 @@ async function main(): Promise<void> {
 			`Files       ${standIn.fileUrl}`,
 			`Third host  ${standIn.otherUrl}`,
 			`API key     ${standIn.apiKey}`,
-			`Control     ${standIn.baseUrl}/_control/tasks`,
+			`Tasks       ${standIn.baseUrl}/_control/tasks`,
 			'Ctrl-C ends it.',
 			'',
 		].join('\n'),

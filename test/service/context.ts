@@ -1,15 +1,14 @@
 import type { CallbackSender } from './callbacks';
 import type { Timers } from './clock';
 import type { FaultBook } from './faults';
-import type { KeyRing } from './keys';
 import type { Recorder } from './recorder';
 import type { TaskStore } from './tasks';
-import type { HostName, Settings } from './types';
+import type { ApiKeyRecord, HostName, Settings } from './types';
 
 /** What the three hosts and the control interface share. */
 export interface Context {
 	settings: Settings;
-	keys: KeyRing;
+	apiKey: ApiKeyRecord;
 	store: TaskStore;
 	faults: FaultBook;
 	recorder: Recorder;

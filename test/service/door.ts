@@ -70,29 +70,20 @@ async function misbehave(
 		heldBack.add(reply);
 		reply.raw.once('close', () => heldBack.delete(reply));
 	};
-	const sleep = async (ms: number) => {
-		hold();
-		await context.timers.sleep(ms);
-		heldBack.delete(reply);
-	};
 	switch (fault.type) {
 		case 'reset':
 		case 'processThenReset':
 			if (fault.type === 'processThenReset') await carryOut();
-			if (fault.ms !== undefined) await sleep(fault.ms);
 			return destroy(record, request, reply);
 		case 'status':
-			return await say(faultBody(fault.status, fault.body, fault.headers));
 		case 'processThenStatus':
-			await carryOut();
-			return await say(faultBody(fault.status, fault.body, fault.headers));
+			if (fault.type === 'processThenStatus') await carryOut();
+			return await say(
+				json(fault.status, fault.body ?? { success: false, error: `Fault ${fault.status}` }),
+			);
 		case 'stall':
-			if (fault.ms === undefined) {
-				hold();
-				return reply.hijack();
-			}
-			await sleep(fault.ms);
-			return await say(json(504, { success: false, error: 'Gateway timeout' }));
+			hold();
+			return reply.hijack();
 		case 'hold': {
 			const answer = await carryOut();
 			await fault.until;
@@ -102,13 +93,13 @@ async function misbehave(
 			const answer = await carryOut();
 			record.status = answer.status;
 			hold();
-			void sendDripping(reply, flatten(answer), fault, context.timers);
+			void sendDripping(reply, flatten(answer), async () => await context.timers.sleep(100));
 			return reply;
 		}
 		case 'redirect':
 			return await say({
 				status: fault.status ?? 302,
-				headers: { location: fillIn(fault.to, context.urls, request.url) },
+				headers: { location: fault.to.replace('{other}', context.urls.other) },
 				content: '',
 			});
 		case 'emptyBody':
@@ -137,7 +128,11 @@ function twist(
 		case 'emptyBody':
 			return respond(record, reply, { status: 200, content: '' });
 		case 'html':
-			return respond(record, reply, faultBody(200, HTML_PAGE));
+			return respond(record, reply, {
+				status: 200,
+				headers: { 'content-type': 'text/html; charset=utf-8' },
+				content: HTML_PAGE,
+			});
 		case 'malformedJson':
 			return respond(record, reply, {
 				status: 200,
@@ -162,19 +157,3 @@ function twist(
 
 const HTML_PAGE =
 	'<!DOCTYPE html><html><head><title>Just a moment...</title></head><body><h1>Please wait</h1></body></html>';
-
-/** A string goes out as it is, as HTML if it begins with `<`; anything else as JSON. */
-function faultBody(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
-	if (body === undefined)
-		return json(status, { success: false, error: `Fault ${status}` }, headers);
-	if (typeof body !== 'string') return json(status, body, headers);
-	const type = body.startsWith('<') ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8';
-	return { status, content: body, headers: { 'content-type': type, ...headers } };
-}
-
-/** `{api}`, `{files}`, `{other}` and `{path}` stand for the hosts' addresses and the request's own path and query. */
-function fillIn(to: string, urls: Record<HostName, string>, path: string): string {
-	return to.replace(/\{(api|files|other|path)\}/g, (_, name: string) =>
-		name === 'path' ? path : urls[name as HostName],
-	);
-}

@@ -6,17 +6,16 @@ import { apiRoutes } from './apiHost';
 import { CallbackSender } from './callbacks';
 import { Timers } from './clock';
 import type { Context } from './context';
-import { controlRoutes, known } from './control';
 import { FaultBook } from './faults';
 import { fileRoutes, otherRoutes } from './fileHost';
-import { KeyRing } from './keys';
+import { apiKeyRecord } from './keys';
 import { taskPayload } from './payload';
 import { loadMp3Encoder } from './media/mp3';
 import { seededRandom } from './random';
 import { Recorder } from './recorder';
 import { listen, newServer } from './server';
 import { applySettings, defaultSettings, profiles } from './settings';
-import { TaskStore } from './tasks';
+import { known, TaskStore } from './tasks';
 import type * as Types from './types';
 
 export * from './types';
@@ -27,11 +26,8 @@ export interface StandIn {
 	baseUrl: string;
 	fileUrl: string;
 	otherUrl: string;
-	/** The first key's secret. */
 	apiKey: string;
 	settings: Types.Settings;
-	keys: Types.ApiKeyRecord[];
-	addKey(): Types.ApiKeyRecord;
 	faults: FaultBook;
 	/** Has requests wait for their answers, which are made at once, until they are let go. */
 	hold(rule: Omit<Types.FaultRule, 'action'>): Types.Hold;
@@ -66,19 +62,24 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 	applySettings(settings, structuredClone(profiles[options.profile ?? 'specification']));
 	applySettings(settings, structuredClone(options.settings ?? {}));
 	const context = newContext(settings, options);
-	const { store, faults, keys, callbacks, recorder, timers, urls } = context;
+	const { store, faults, callbacks, recorder, timers, urls } = context;
 	const startSettings = structuredClone(settings);
 
 	const reset = () => {
 		timers.clear();
-		for (const part of [store, recorder, keys, callbacks]) part.reset();
+		for (const part of [store, recorder, callbacks]) part.reset();
 		faults.clear();
 		Object.assign(settings, structuredClone(startSettings));
 	};
 
 	const servers = { api: newServer(), files: newServer(), other: newServer() };
 	apiRoutes(servers.api, context);
-	controlRoutes(servers.api, context, reset);
+	// For processes that only know the address.
+	servers.api.get('/_control/tasks', () => store.tasks);
+	servers.api.post('/_control/reset', () => {
+		reset();
+		return {};
+	});
 	fileRoutes(servers.files, context);
 	otherRoutes(servers.other, context);
 	const close = async () => {
@@ -96,16 +97,14 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		await close();
 		throw error;
 	}
-	const firstKey = keys.keys[0]?.key ?? '';
+	const { key: apiKey } = context.apiKey;
 
 	return {
 		baseUrl: urls.api,
 		fileUrl: urls.files,
 		otherUrl: urls.other,
-		apiKey: firstKey,
+		apiKey,
 		settings,
-		keys: keys.keys,
-		addKey: () => keys.add(),
 		faults,
 		hold: (rule) => {
 			let letGo = () => {};
@@ -122,7 +121,7 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 			};
 		},
 		tasks: store.tasks,
-		task: (taskId) => known(context, taskId),
+		task: (taskId) => known(store, taskId),
 		requests: recorder.requests,
 		callbacks: callbacks.records,
 		get active() {
@@ -144,14 +143,14 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 			recorder.requests.filter(
 				({ host, headers }) => host !== 'api' && headers.authorization !== undefined,
 			).length,
-		payload: (taskId) => taskPayload(known(context, taskId), settings, urls.files),
+		payload: (taskId) => taskPayload(known(store, taskId), settings, urls.files),
 		finish: async (taskId, as = 'done', extra = {}) => {
-			store.finish(known(context, taskId), { ...extra, end: as });
+			store.finish(known(store, taskId), { ...extra, end: as });
 			await callbacks.settled(taskId);
 		},
-		sendCallback: async (taskId) => await callbacks.send(known(context, taskId)),
+		sendCallback: async (taskId) => await callbacks.send(known(store, taskId)),
 		order: async (body = {}, path = '/v1/task/sound-effect') => {
-			const headers = { authorization: `Bearer ${firstKey}`, 'content-type': 'application/json' };
+			const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 			const sent = JSON.stringify({ text: 'Rain', ...body });
 			const response = await fetch(urls.api + path, { method: 'POST', headers, body: sent });
 			return ((await response.json()) as { task_id: string }).task_id;
@@ -172,7 +171,7 @@ function newContext(settings: Types.Settings, { seed = 1, apiKey }: Types.Servic
 	store.onEnd = (task) => callbacks.announce(task);
 	return {
 		settings,
-		keys: new KeyRing(apiKey),
+		apiKey: apiKeyRecord(apiKey),
 		store,
 		faults: new FaultBook(),
 		recorder: new Recorder(),

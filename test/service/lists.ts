@@ -61,12 +61,7 @@ export function listRoutes(context: Context): Array<[string, List]> {
 	return [
 		['/v3/voices', (query) => voicesV3(context, query)],
 		['/v1/models', () => (settings.lists.speechModels ? json(200, SPEECH_MODELS) : NOT_FOUND)],
-		['/v1i/models', () => (settings.lists.imageModels ? json(200, models) : NOT_FOUND)],
-		[
-			'/v1/health-check',
-			() =>
-				settings.moreRoutes ? json(200, { success: true, data: healthOf(context) }) : NOT_FOUND,
-		],
+		['/v1i/models', () => json(200, models)],
 		['/v1/tasks', (query) => (settings.lists.tasks ? tasksOf(context, query) : NOT_FOUND)],
 	];
 }
@@ -114,10 +109,6 @@ export function fullText({ store, settings }: Context, taskId: string): Answer {
 	const task = store.get(taskId);
 	if (task === undefined || settings.lists.textCut === null) return NOT_FOUND;
 	return json(200, { id: task.id, ...cutText(task.body.text, Infinity) });
-}
-
-function healthOf({ settings }: Context): JsonObject {
-	return Object.fromEntries(PROVIDERS.map((provider) => [provider, settings.health]));
 }
 
 /** Newest first. */

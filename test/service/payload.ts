@@ -1,6 +1,6 @@
 import { now } from './clock';
 import { outputFiles, type OutputFile } from './outputs';
-import type { JsonObject, ProgressStyle, Settings, TaskRecord } from './types';
+import type { JsonObject, Settings, TaskRecord } from './types';
 
 /** The task as a GET or a callback shows it (docs/service.md, "Resources", "Callbacks" and "Shapes"). */
 export function taskPayload(
@@ -12,17 +12,16 @@ export function taskPayload(
 	const base = {
 		id: task.id,
 		status: task.status,
-		progress: progress(task, task.steering.progress ?? settings.progress),
+		progress: task.status === 'done' ? 100 : Math.floor(elapsedShare(task) * 100),
 		type: settings.taskTypes[task.kind],
 		created_at: new Date(task.createdAt + settings.clockOffsetMs).toISOString(),
 		credit_cost: task.cost,
 	};
 	if (task.status === 'doing') return { ...base, metadata: runningMetadata(task, fileUrl) };
 	if (task.status === 'error') return failed(base, task);
-	const payload = withUrls
+	return withUrls
 		? finished(base, task, settings, fileUrl)
 		: { ...base, metadata: { stage: 'storing' } };
-	return { ...payload, ...task.steering.task };
 }
 
 /** docs/service.md, "More routes": a callback can be faster than the service's own read of that task. */
@@ -39,7 +38,7 @@ function runningMetadata(task: TaskRecord, fileUrl: string): JsonObject {
 
 function failed(base: JsonObject, { steering }: TaskRecord): JsonObject {
 	const words = steering.error_message ?? 'The generation failed';
-	return { ...base, metadata: {}, credit_cost: 0, ...steering.task, error_message: words };
+	return { ...base, metadata: {}, credit_cost: 0, error_message: words };
 }
 
 function finished(
@@ -56,7 +55,6 @@ function finished(
 			: task.kind === 'music'
 				? { all_audio_urls: files.map(url) }
 				: soundMetadata(task, files, url);
-	Object.assign(metadata, task.steering.metadata);
 	return { ...base, metadata };
 }
 
@@ -99,11 +97,4 @@ function soundMetadata(
 function elapsedShare(task: TaskRecord): number {
 	const total = task.dueAt - task.createdAt;
 	return total > 0 ? Math.min(0.999, (now() - task.createdAt) / total) : 0.999;
-}
-
-/** docs/service.md, "Status": `progress` can be null. 100 comes with `done` ("Resources"). */
-function progress(task: TaskRecord, style: ProgressStyle): number | null {
-	if (style === 'none') return null;
-	if (task.status === 'done') return 100;
-	return Math.floor(elapsedShare(task) * 100);
 }

@@ -4,7 +4,6 @@ import { type JsonObject, type ProfileName, type Settings, type SettingsPatch } 
 export function defaultSettings(): Settings {
 	return {
 		taskMs: 2000,
-		progress: 'honest',
 		credits: 1_000_000,
 		costs: {
 			sound_effect: 10,
@@ -16,7 +15,6 @@ export function defaultSettings(): Settings {
 		},
 		lists: {
 			speechModels: true,
-			imageModels: true,
 			tasks: false,
 			tasksLagMs: 0,
 			textCut: null,
@@ -30,7 +28,6 @@ export function defaultSettings(): Settings {
 		speechRoute: 'v1',
 		moreRoutes: false,
 		limits: false,
-		health: 'good',
 		// In snake_case (docs/service.md, "Resources"), of which only `sound_effect` is shown.
 		taskTypes: {
 			sound_effect: 'sound_effect',

@@ -112,6 +112,12 @@ export class TaskStore {
 	}
 }
 
+export function known(store: TaskStore, id: string): TaskRecord {
+	const task = store.get(id);
+	if (!task) throw new Error(`No such task: ${id}`);
+	return task;
+}
+
 /** A copy of the body's `stand_in` object; empty where there is none. */
 export function steeringOf(body: JsonObject): Steering {
 	const given = body.stand_in;

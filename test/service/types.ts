@@ -3,14 +3,6 @@
 /** Which creation route made the task. The task's own `type` field is the setting `taskTypes`. */
 export type TaskKind =
 	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dubbing';
-export const TASK_KINDS: readonly TaskKind[] = [
-	'sound_effect',
-	'speech_by_id',
-	'speech_by_name',
-	'image',
-	'music',
-	'dubbing',
-];
 
 /** `specification`: what docs/service.md, part 1, states. `today`: what its part 3 has read of newer services. */
 export type ProfileName = 'specification' | 'today';
@@ -36,8 +28,6 @@ export interface CallbackSettings {
 export interface ListSettings {
 	/** `GET /v1/models`. */
 	speechModels: boolean;
-	/** `GET /v1i/models`. */
-	imageModels: boolean;
 	/** `GET /v1/tasks`: all tasks of the account, whichever key made them. */
 	tasks: boolean;
 	/** A task is listed that long after its creation. */
@@ -53,8 +43,6 @@ export interface ListSettings {
 /** Live and mutable: the next request sees a change. */
 export interface Settings {
 	taskMs: number | { min: number; max: number };
-	progress: ProgressStyle;
-
 	/** The balance itself: creations lower it, refunds raise it. */
 	credits: number;
 	/** Price of a task; images cost it once a picture. */
@@ -73,7 +61,6 @@ export interface Settings {
 	moreRoutes: boolean;
 	/** Whether texts and files may be too long. */
 	limits: boolean;
-	health: 'good' | 'degraded' | 'overloaded';
 	/** The `type` of a task. */
 	taskTypes: Record<TaskKind, string>;
 
@@ -90,7 +77,6 @@ export interface Settings {
 
 export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
 export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
-export type ProgressStyle = 'honest' | 'none';
 
 /** Partial on every level: what PATCH /_control/settings and `startService` take. */
 export type SettingsPatch = Partial<
@@ -110,14 +96,12 @@ export interface Steering {
 	never_ends?: boolean;
 	end?: 'done' | 'error';
 	error_message?: string;
-	progress?: ProgressStyle;
 	/** A GET shows the finished task as running for so long: callbacks are ahead of the service's own reads. */
 	read_lag_ms?: number;
 	/** How many output files; for images it goes before `generations_count`. */
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
-	audio?: AudioFormat;
 	file_type?: string;
 	file_status?: number;
 	/** The output files' content, word for word. */
@@ -125,10 +109,6 @@ export interface Steering {
 	no_callback?: boolean;
 	callback_copies?: number;
 	callback_before_answer?: boolean;
-	/** Merged over the finished task's metadata. */
-	metadata?: JsonObject;
-	/** Merged over the finished task. */
-	task?: JsonObject;
 }
 
 export interface TaskRecord {
@@ -193,16 +173,10 @@ export interface ApiKeyRecord {
 }
 
 export type FaultAction =
-	| { type: 'status'; status: number; body?: unknown; headers?: Record<string, string> }
-	| { type: 'reset'; ms?: number }
-	| { type: 'processThenReset'; ms?: number }
-	| { type: 'processThenStatus'; status: number; body?: unknown; headers?: Record<string, string> }
-	| { type: 'stall'; ms?: number }
+	| { type: 'status' | 'processThenStatus'; status: number; body?: unknown }
+	| { type: 'reset' | 'processThenReset' | 'stall' | 'drip' }
 	| { type: 'hold'; until: Promise<unknown> }
-	| { type: 'drip'; everyMs?: number; ms?: number }
-	| { type: 'emptyBody' }
-	| { type: 'html' }
-	| { type: 'malformedJson' }
+	| { type: 'emptyBody' | 'html' | 'malformedJson' }
 	| { type: 'notObject'; body: unknown }
 	| { type: 'redirect'; to: string; status?: number }
 	| { type: 'truncate'; bytes: number }
@@ -235,6 +209,6 @@ export interface ServiceOptions {
 	profile?: ProfileName | undefined;
 	settings?: SettingsPatch;
 	seed?: number;
-	/** The first key; a random one if not given. */
+	/** A random one if not given. */
 	apiKey?: string;
 }

@@ -11,13 +11,12 @@ export interface Sound {
 
 export const CONTENT_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-export function soundOf({ steering, id, params, body }: TaskRecord, settings: Settings): Sound {
-	const { audio } = steering;
-	if (audio === undefined) {
-		const named = namedFormat(params.output_format ?? body.output_format);
-		if (named !== undefined) return { ...named, mp3: { ...named.mp3, title: id } };
-	}
-	const format = audio ?? settings.audioFormat;
+export function soundOf(
+	{ id, params, body }: TaskRecord,
+	{ audioFormat: format }: Settings,
+): Sound {
+	const named = namedFormat(params.output_format ?? body.output_format);
+	if (named !== undefined) return { ...named, mp3: { ...named.mp3, title: id } };
 	return {
 		format: format === 'wav' ? 'wav' : 'mp3',
 		mp3: { variable: format === 'mp3_vbr', title: id },
