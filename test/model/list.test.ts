@@ -75,6 +75,7 @@ test.each<[string, Partial<ListScript>]>([
 	['is none', { kind: 'none' }],
 	['can not be read', { faults: ['busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'busy'] }],
 	['has it without its text', { repeats: false }],
+	['shows it late', { lag: 30 }],
 ])('n8n is killed, and the list %s: no Retry pays again', async (_, script) => {
 	for (const savesProgress of [true, false]) {
 		const { broken, story } = await play(
@@ -92,6 +93,26 @@ test.each<[string, Partial<ListScript>]>([
 		expect(story.filter((line) => line.includes('POST'))).toHaveLength(1);
 	}
 });
+
+test.each([true, false])(
+	'a Retry that n8n kills: the next one sends nothing again (saved progress: %s)',
+	async (savesProgress) => {
+		const { broken, story } = await play(
+			{
+				...PLAIN_HISTORY,
+				...{ list: NO_LIST, items: [PLAIN_ITEM, PLAIN_ITEM] },
+				node: { ...PLAIN_NODE, savesProgress },
+				creations: [good, { kind: 'out of credits', created: false, retryAfter: 'none' }],
+				tasks: [PLAIN_TASK, { ...PLAIN_TASK, seconds: 40 }],
+				events: [{ at: 15, kind: 'death' }],
+				retries: [{ changed: false }, { changed: false }],
+			},
+			loadProcesses(),
+		);
+		expect(broken).toEqual([]);
+		expect(story.filter((line) => line.includes('POST'))).toHaveLength(3);
+	},
+);
 
 test('what was found is taken up by the next try, and what was refused is sent again by it', async () => {
 	const taken = await runNode({

@@ -30,6 +30,8 @@ export class Execution {
 	earlier: Execution[] = [];
 	/** How often somebody has changed the texts before a Retry. */
 	version = 0;
+	/** Ms at which it began. */
+	beganMs = 0;
 	tries = 0;
 	/** Ms at which the last one began. */
 	tryBeganMs = 0;
@@ -241,7 +243,9 @@ export class N8n {
 	private newExecution(input: INodeExecutionData[], given: Partial<Execution>): Execution {
 		const began = this.machine.wall();
 		const id = String((this.world.lastId ?? 0) + this.executions.length + 1);
-		const execution = new Execution(id, this.alive, { ...given, input, began });
+		const execution = new Execution(id, this.alive, {
+			...{ ...given, input, began, beganMs: this.machine.elapsed },
+		});
 		this.executions.push(execution);
 		return execution;
 	}
@@ -559,7 +563,10 @@ export class N8n {
 							? 'manual'
 							: 'trigger',
 			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
-			additionalData: { currentNodeExecutionIndex: execution.nodesStarted },
+			additionalData: {
+				currentNodeExecutionIndex: execution.nodesStarted,
+				hooks: { retryOf: execution.earlier.at(-1)?.id },
+			},
 			runExecutionData: {
 				resultData: {
 					runData: {

@@ -59,22 +59,26 @@ const isUnnoted = (execution: Execution | undefined) => execution?.status === 'c
 const isSentAgain = ({ node }: History, { fate, named }: Sent, isGone: boolean) =>
 	node.sendsAgain && (isGone || (fate === 'unclear' && !named));
 
-/** Whether a Retry read the list of tasks before it sent a request again, and did not see the task there. */
+/** Whether a Retry did not see the task in a list that had a minute to show it. */
 function isUnlisted(
 	{ n8n, service: { listed }, history: { events, node } }: World,
 	{ first, again }: Record<'first' | 'again', Sent>,
 ): boolean {
+	const { beganMs = 0 } = executionOf(n8n, again) ?? {};
 	const seen = listed.filter(
 		({ executionId, atMs, said }) =>
 			executionId === again.executionId && atMs <= again.atMs && said === 'list',
 	);
-	const isThere = seen.at(-1)?.ids.includes(first.task?.id ?? '');
-	// By a clock that was set, it can seem to be older. And if the killed one was itself a Retry, the next one begins as that did, and n8n
-	// tells nothing of the one between.
-	const { contextBefore, earlier = [] } = executionOf(n8n, first) ?? {};
-	const hasNotes = JSON.stringify(contextBefore ?? {}).includes('createdTasks');
-	const isBetween = earlier.length > 0 && (hasNotes || !node.savesProgress);
-	return isThere === false || isBetween || events.some(({ kind }) => kind.startsWith('clock'));
+	const { ids = [], atMs = 0 } = seen.at(-1) ?? {};
+	const isGone = seen.length > 0 && !ids.includes(first.task?.id ?? '');
+	// By a clock that was set, it can seem to be older. And where a Retry without saved progress is repeated that began with a node before
+	// this one, n8n tells nothing of it.
+	const isBetween = first.executionId !== n8n.executions[0]?.id && !node.savesProgress;
+	return (
+		(isGone && atMs >= beganMs + 60_000) ||
+		(isBetween && node.before === 'fails') ||
+		events.some(({ kind }) => kind.startsWith('clock'))
+	);
 }
 
 const executionOf = (n8n: N8n, { executionId }: Sent) =>

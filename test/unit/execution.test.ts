@@ -24,8 +24,9 @@ test.each<[object | null, string]>([
 });
 
 const NOW = 1_900_000_000_000;
-const LONG_AGO = { sentAt: NOW - 14 * 86_400_000, isExact: false };
-const THEN = { sentAt: 5, isExact: true };
+const LONG_AGO = { sentAt: NOW - 14 * 86_400_000, isExact: false, overAt: NOW };
+const THEN = { sentAt: 5, isExact: true, overAt: NOW };
+const SAVED = { ...THEN, repeated: '6' };
 /** When nodes ran, the trigger first. */
 const runsAt = (...times: number[]) =>
 	Object.fromEntries(
@@ -34,7 +35,7 @@ const runsAt = (...times: number[]) =>
 
 test.each<[string, string, number | undefined, object, object?]>([
 	['is no Retry', 'trigger', 1, runsAt(1)],
-	['is one that begins with this node: its progress was saved', 'retry', 1, runsAt(1, 2), THEN],
+	['is one that begins with this node: its progress was saved', 'retry', 1, runsAt(1, 2), SAVED],
 	['is that of an n8n that does not count', 'retry', undefined, {}, THEN],
 	['begins with a node between, which had failed', 'retry', 2, runsAt(1, 9)],
 	['begins anew, with nothing saved', 'retry', 3, runsAt(8, 9), LONG_AGO],
@@ -58,7 +59,7 @@ test.each<[string, string, number | undefined, object, object?]>([
 		getExecutionId: () => '7',
 		getNode: () => ({ type: 'mediaGeneration' }),
 		getExecutionContext: () => ({ establishedAt: 5 }),
-		additionalData: { currentNodeExecutionIndex: started },
+		additionalData: { currentNodeExecutionIndex: started, hooks: { retryOf: '6' } },
 		runExecutionData: { resultData: { runData } },
 	};
 	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(expected);

@@ -182,7 +182,7 @@ describe('as a tool what counts is the call', () => {
 const NOTED = { execution: '7', slot: '0:0:0', hash: 'h', sentAt: 4 };
 const TASK = { ...NOTED, taskId: 't1', createdAt: 5 };
 const notesOf = (entries: unknown, more: object = {}) => ({
-	createdTasks: { format: 1, entries, unrecorded: null, texts: {}, ...more },
+	createdTasks: { format: 1, openedBy: '7', entries, unrecorded: null, texts: {}, ...more },
 });
 
 test.each<[string, object]>([
@@ -197,6 +197,7 @@ test.each<[string, object]>([
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],
+	['no execution', notesOf([], { openedBy: undefined })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	const found = ledger.earlier(asked(SLOT));
@@ -214,7 +215,7 @@ test('an entry without its answer is a task, and one that was only sent is uncle
 
 test('what an execution may have sent that n8n has killed is looked for until the item is reached', () => {
 	const store = {};
-	const killed = (sentAt: number) => ({ sentAt, isExact: true });
+	const killed = (sentAt: number) => ({ sentAt, isExact: true, overAt: 9 });
 	const tryOf = (
 		run: NodeRun,
 		since: ReturnType<typeof killed> | undefined,
@@ -233,6 +234,18 @@ test('what an execution may have sent that n8n has killed is looked for until th
 	const left = storeAfter(RUN, () => {});
 	const after = new Ledger(left, LATER, { killed: killed(7) });
 	expect(after.earlier(asked(SLOT))).toEqual(NOTHING);
+});
+
+test('a Retry that n8n killed saved none of its notes: its own Retry comes with those of the execution before', () => {
+	const killed = { sentAt: 3, isExact: true, overAt: 9 };
+	const unrecorded = { kind: 'unrecorded', ...killed, repeated: '8' };
+	const retryOf = (repeated: string, run: NodeRun) => {
+		const store = storeAfter(RUN, create);
+		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
+		return [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
+	};
+	expect(retryOf('7', LATER)).toMatchObject([FOUND, NOTHING]);
+	expect(retryOf('8', { ...LATER, executionId: '9' })).toMatchObject([FOUND, unrecorded]);
 });
 
 test('what is noted is cleaned and small', () => {

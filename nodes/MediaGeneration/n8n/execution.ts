@@ -2,6 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
+import { asText } from '../base/json';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
 function givenIdOf(context: IExecuteFunctions): string | undefined {
@@ -48,9 +49,9 @@ interface NodeRunData {
 	source?: unknown[];
 }
 
-/** Not part of n8n's interface: how many nodes it has started in this execution, and what they and those of the one before gave (n8n-core 2.41). */
+/** Not part of n8n's interface: how many nodes it has started in this execution, which one it repeats, and what their nodes gave (n8n-core 2.41). */
 interface Inner {
-	additionalData?: { currentNodeExecutionIndex?: unknown };
+	additionalData?: { currentNodeExecutionIndex?: unknown; hooks?: { retryOf?: unknown } };
 	runExecutionData?: { resultData?: { runData?: Record<string, NodeRunData[]> } };
 }
 
@@ -69,15 +70,17 @@ function beganAnew({ runExecutionData }: Inner, started: number): boolean {
 export function killedSince(context: IExecuteFunctions) {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
 	const inner = context as Inner;
-	const { currentNodeExecutionIndex: started } = inner.additionalData ?? {};
+	const { currentNodeExecutionIndex: started, hooks } = inner.additionalData ?? {};
+	const overAt = Date.now();
 	// n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`).
-	const longAgo = { sentAt: Date.now() - 14 * 86_400_000, isExact: false };
+	const longAgo = { sentAt: overAt - 14 * 86_400_000, isExact: false, overAt };
 	// A node between failed, and this one never began.
 	if (typeof started === 'number' && started > 1)
 		return beganAnew(inner, started) ? longAgo : undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
 	const sentAt = getExecutionContext?.call(context)?.establishedAt;
-	return sentAt === undefined ? longAgo : { sentAt, isExact: true };
+	const repeated = started === undefined ? undefined : asText(hooks?.retryOf);
+	return { ...longAgo, ...(sentAt !== undefined && { sentAt, isExact: true }), repeated };
 }
 
 /** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */

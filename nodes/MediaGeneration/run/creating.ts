@@ -78,10 +78,11 @@ async function findEarlier(
 	if (sendUnclearAgain) return undefined;
 	const { candidates, unread } = finding;
 	if (earlier.kind === 'unclear') return asFailed(withCandidates(earlier.failure, candidates));
-	return unread === undefined && candidates.length === 0
-		? undefined
-		: asFailed(withCandidates(unrecorded(unread), candidates));
+	return mayCreate(finding) ? undefined : asFailed(withCandidates(unrecorded(unread), candidates));
 }
+
+/** A service can list a task that late. */
+const LISTED_WITHIN_MS = 60_000;
 
 async function findAgain(
 	run: Run,
@@ -91,8 +92,19 @@ async function findAgain(
 	const known = expectTask(run.client.account, hash);
 	const { client, over, now, sleep } = run;
 	const search = { client, over, now, sleep, request, ...earlier, hash, isOld: true };
-	return await findLost(search).finally(known);
+	try {
+		const lagMs = earlier.kind === 'unclear' ? 0 : earlier.overAt + LISTED_WITHIN_MS - now();
+		const finding = await findLost(search);
+		if (lagMs <= 0 || !mayCreate(finding)) return finding;
+		await sleep(lagMs, over);
+		return await findLost(search);
+	} finally {
+		known();
+	}
 }
+
+const mayCreate = (finding: Finding) =>
+	finding.kind === 'unfound' && !finding.unread && finding.candidates.length === 0;
 
 function unrecorded(unread: Failure | undefined): Failure {
 	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;

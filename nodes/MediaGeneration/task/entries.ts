@@ -37,10 +37,16 @@ export interface Unrecorded {
 	sentAt: number;
 	/** Whether that execution began then, or only not before. */
 	isExact: boolean;
+	/** Epoch ms at which it was over for sure: its Retry began. */
+	overAt: number;
+	/** The execution that the Retry repeats, where n8n says so and it begins with this node. */
+	repeated?: string | undefined;
 }
 
 export interface LedgerNotes {
 	format: typeof LEDGER_FORMAT;
+	/** The last execution that has read and saved them. */
+	openedBy: string;
 	entries: Entry[];
 	/** Since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
 	unrecorded: Unrecorded | null;
@@ -69,18 +75,26 @@ function isEntry(value: unknown): value is Entry {
 function isNotes(value: unknown): value is LedgerNotes {
 	if (!isObject(value) || value.format !== LEDGER_FORMAT || !Array.isArray(value.entries))
 		return false;
-	const { unrecorded, entries, texts } = value;
+	const { unrecorded, entries, texts, openedBy } = value;
+	if (typeof openedBy !== 'string') return false;
 	const isSince = isObject(unrecorded) && typeof unrecorded.sentAt === 'number';
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
-/** Undefined where something of it can't be read. */
+/** Undefined where something of it can't be read. @param openedBy the execution that reads them */
 export function notesIn(
 	store: LedgerStore,
-	unrecorded: Unrecorded | null,
+	openedBy: string,
+	killed: Unrecorded | undefined,
 ): LedgerNotes | undefined {
+	const unrecorded = killed ?? null;
 	if (store[LEDGER_FIELD] === undefined)
-		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, entries: [], unrecorded, texts: {} };
+		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, openedBy, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
-	return isNotes(present) ? present : undefined;
+	if (!isNotes(present)) return undefined;
+	// The execution that is repeated was itself a Retry, and n8n was killed before it saved what that one noted.
+	const repeated = killed?.repeated ?? present.openedBy;
+	if (![openedBy, repeated].includes(present.openedBy)) present.unrecorded = unrecorded;
+	present.openedBy = openedBy;
+	return present;
 }
