@@ -12,6 +12,13 @@ const of = (kind: 'n8n' | 'queue' | 'browser') => suitesIn(join(root, 'test', ki
 const inQueueMode = 'basics suspend asleepSettings durable trigger'.split(' ');
 const only = ['--only <name...>', 'run only these suites, named as their files are'] as const;
 
+interface QueueOptions {
+	only?: string[];
+	sleepers: string;
+	workers: string;
+	manualOnMain?: boolean;
+}
+
 const program = new Command('npm run');
 
 program
@@ -31,14 +38,22 @@ program
 	.description("Tests the packed nodes in n8n's queue mode: main, webhook processors, workers")
 	.option(...only)
 	.option('--sleepers <number>', 'how many executions sleep in the suite storms', '100')
-	.action(async (asked: { only?: string[]; sleepers: string }) => {
+	.option('--workers <number>', 'how many workers there are', '2')
+	.option('--manual-on-main', 'run what is started by hand on the main, as n8n does by default')
+	.action(async (asked: QueueOptions) => {
 		// Storms take long, and run at night.
 		const all = new Map([...of('queue'), ...chooseSuites(of('n8n'), inQueueMode)]);
 		const usual = [...all.keys()].filter((name) => name !== 'storms');
 		const suites = chooseSuites(all, asked.only ?? usual);
 		await ensureQueuePrograms();
-		const MEDIA_GENERATION_SLEEPERS = asked.sleepers;
-		await runSuites(suites, { env: { MEDIA_GENERATION_N8N: 'queue', MEDIA_GENERATION_SLEEPERS } });
+		await runSuites(suites, {
+			env: {
+				MEDIA_GENERATION_N8N: 'queue',
+				MEDIA_GENERATION_SLEEPERS: asked.sleepers,
+				MEDIA_GENERATION_WORKERS: asked.workers,
+				MEDIA_GENERATION_MANUAL: asked.manualOnMain === true ? 'main' : '',
+			},
+		});
 	});
 
 program

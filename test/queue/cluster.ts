@@ -43,7 +43,7 @@ export interface ClusterOptions {
 	env?: Record<string, string>;
 	/** How many executions a worker runs at the same time. */
 	concurrency?: number;
-	/** How many workers; two unless told otherwise. */
+	/** How many workers; as many as the command says unless told otherwise. */
 	workers?: number;
 }
 
@@ -53,6 +53,10 @@ const fastDetection = {
 	QUEUE_WORKER_LOCK_RENEW_TIME: '4000',
 	QUEUE_WORKER_STALLED_INTERVAL: '8000',
 };
+
+/** `npm run test:queue -- --workers 3 --manual-on-main`. */
+const workerCount = Number(process.env.MEDIA_GENERATION_WORKERS ?? '') || 2;
+const manualOnMain = process.env.MEDIA_GENERATION_MANUAL === 'main';
 
 async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<void> {
 	await waitUntil(
@@ -178,7 +182,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 			...commonEnv,
 			...fastDetection,
 			EXECUTIONS_MODE: 'queue',
-			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+			...(manualOnMain ? {} : { OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true' }),
 			QUEUE_BULL_REDIS_HOST: '127.0.0.1',
 			QUEUE_BULL_REDIS_PORT: String(redis.port),
 			DB_TYPE: 'postgresdb',
@@ -218,7 +222,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const concurrency = [`--concurrency=${options.concurrency ?? 10}`];
 		const others = await Promise.allSettled([
 			...webhookBackends.map((own, at) => member(`webhook-${at + 1}`, 'webhook', own)),
-			...Array.from({ length: options.workers ?? 2 }, (_, at) =>
+			...Array.from({ length: options.workers ?? workerCount }, (_, at) =>
 				member(`worker-${at + 1}`, 'worker', backend(), concurrency),
 			),
 		]);
