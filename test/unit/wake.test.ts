@@ -292,7 +292,6 @@ describe('it wakes', () => {
 		['refused', 401, { outcome: 'unreachable', task_id: 't1', http_status: 401 }],
 		['not known', 404, { outcome: 'unreachable', task_id: 't1', http_status: 404 }],
 		['done without a file', { status: 'done', metadata: {} }, { outcome: 'undelivered' }],
-		['failed beside "success: false"', { status: 'error', success: false }, { outcome: 'failed' }],
 	])(
 		'with a task that is %s, once a loop has seen that for long enough',
 		async (_name, said, json) => {
@@ -305,27 +304,25 @@ describe('it wakes', () => {
 		},
 	);
 
-	test('not as failed by one answer that does not state it plainly, though all tasks are over', async () => {
-		const answers: Said[] = [{ status: 'error', success: false }, 'done', 'done'];
-		const { post } = sleeping({ says: () => answers.shift() ?? 'done' });
-		const { items } = await onMachine(async () => await post({ id: 't1', all_over: true }));
-		expect(items).toMatchObject([{ json: { status: 'done' } }]);
-	});
+	test.each([true, false])(
+		'as failed once the service has said twice what it does not state plainly (a loop calls: %j)',
+		async (all_over) => {
+			const unclear = { status: 'error', success: false };
+			for (const [answers, ends] of [
+				[[unclear, unclear], { outcome: 'failed' }],
+				[[unclear, 'done'], { status: 'done' }],
+			] as const) {
+				const { post } = sleeping({ says: (_, nth) => answers[nth - 1] ?? 'done' });
+				const call = async () => await post({ id: 't1', status: 'error', all_over });
+				expect((await onMachine(call)).items).toMatchObject([{ json: ends }]);
+			}
+		},
+	);
 
 	test('not by the word of a caller alone that all tasks are over', async () => {
 		const { post } = sleeping({ says: () => 'doing' });
 		const call = async () => await post({ id: 't1', all_over: true });
 		expect(await onMachine(call)).toEqual(RUNS);
-	});
-
-	test('where the service does not state a failure plainly, at once by a callback that says so', async () => {
-		await onMachine(async (machine) => {
-			const { post, looks } = sleeping({ says: () => ({ status: 'error', success: false }) });
-			expect((await post({ id: 't1', status: 'error' })).items).toMatchObject([
-				{ json: { outcome: 'failed' } },
-			]);
-			expect([looks, machine.elapsed]).toEqual([['t1'], 0]);
-		});
 	});
 
 	test('with the files that came, and the addresses of all, where one is gone', async () => {

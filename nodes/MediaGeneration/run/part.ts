@@ -56,13 +56,11 @@ async function waitFor(
 	spending.seen(taskId, waited.task);
 	switch (waited.kind) {
 		case 'done':
-			client.account.taskEnded(taskId);
 			return { ...waited, watch, delivered: undefined };
 		case 'released':
 			if (over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
 			return { kind: 'open', watch, task: waited.task, receiveUrl };
 		case 'failed':
-			if (waited.failure.outcome === 'failed') client.account.taskEnded(taskId);
 			return waited;
 	}
 }

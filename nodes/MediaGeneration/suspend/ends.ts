@@ -1,7 +1,6 @@
 /** Asks the service whether all tasks of a sleeping execution are over. */
 import { now } from '../base/clock';
 import { realClock } from '../n8n/clock';
-import { pollTask } from '../transport/poll';
 import { denied, taskMissing } from '../transport/taskFailures';
 import { askUntilClear } from '../transport/until';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
@@ -11,10 +10,8 @@ import { POLLS_AT_ONCE, type Asleep } from './watch';
 /** `late`: its own deadline has passed while the execution slept on for others. */
 export type TaskEnd = Ended | 'late';
 
-interface Reported {
+export interface Reported {
 	taskId: string;
-	/** The caller says that this task failed. */
-	saysFailed: boolean;
 	/** A loop of this package has polled all tasks until they were over, or were refused for long enough. */
 	saysAllOver: boolean;
 }
@@ -44,26 +41,18 @@ export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Prom
 async function poll(
 	{ client }: Asleep,
 	task: NotedTask,
-	{ taskId, saysFailed, saysAllOver }: Reported,
+	{ saysAllOver }: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
-	const at = { ...task, timeoutMs: 5_000 };
-	// That all are over does not say how: an answer that is not clear has to come twice here as well.
-	const poll = saysAllOver
-		? await askUntilClear(client, at, realClock)
-		: await pollTask(client, at);
-	const isConfirmed = saysFailed && taskId === task.taskId;
-	const seen =
-		poll.kind === 'task' || (poll.kind === 'unclear' && isConfirmed && poll.task.state === 'failed')
-			? poll.task
-			: task.known;
-	const isLate = now() >= task.deadline;
-	if (seen !== undefined) {
-		const verdict = verdictOf(task.taskId, seen, task.echoes);
-		if (verdict.kind !== 'running') return verdict;
-		if (saysAllOver && seen.state === 'done') return withoutFiles(task.taskId, seen);
-		return isLate ? 'late' : 'running';
+	const { taskId, known, echoes, deadline } = task;
+	const poll = await askUntilClear(client, { ...task, timeoutMs: 5_000 }, realClock);
+	const seen = poll.kind === 'task' ? poll.task : known;
+	const verdict = seen && verdictOf(taskId, seen, echoes);
+	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
+	if (saysAllOver) {
+		if (seen?.state === 'done') return withoutFiles(taskId, seen);
+		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
+		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));
 	}
-	if (saysAllOver && poll.kind === 'denied') return asFailed(denied(task.taskId, poll));
-	if (saysAllOver && poll.kind === 'missing') return asFailed(taskMissing(task.taskId, poll));
-	return isLate ? 'late' : 'unread';
+	if (now() >= deadline) return 'late';
+	return verdict === undefined ? 'unread' : 'running';
 }

@@ -21,8 +21,6 @@ export interface OpenTask {
 }
 
 export interface NotedTask extends Watch {
-	/** The service calls this execution when the task ends. */
-	called: boolean;
 	/** The task as it was done before the execution fell asleep, as a service can forget it. */
 	known?: Task | undefined;
 }
@@ -114,15 +112,15 @@ export function isCalledBack(index: number, count: number): boolean {
 	return picked(index + 1) > picked(index);
 }
 
-const SHOWN_TASKS = 3;
-
-/** Figures for {@link waitingTooltip}, as the fragment of an address: it is sent nowhere. */
+/** What {@link waitingTooltip} says, as the fragment of an address: it is sent nowhere. @param until epoch ms */
 export function tooltipFragment(tasks: readonly NotedTask[], until: number): string {
-	const ids = tasks.slice(0, SHOWN_TASKS).map(({ taskId }) => encodeURIComponent(taskId));
-	return `#tasks=${tasks.length}&until=${until}&ids=${ids.join(',')}`;
+	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
+	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
+	const subject = tasks.length === 1 ? 'its task is' : `its ${tasks.length} tasks are`;
+	return `#${until}:${encodeURIComponent(`${subject} over (${which})`)}`;
 }
 
 /** What the editor says of a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's own zone. */
 export const waitingTooltip = `={{ ((found) => found
-	? "Asleep until " + (found[1] === "1" ? "its task is" : "its " + found[1] + " tasks are") + " over (" + found[3].split(",").map(decodeURIComponent).join(", ") + (Number(found[1]) > ${SHOWN_TASKS} ? ", ..." : "") + "), or until " + new Date(Number(found[2])).toLocaleString() + " at the latest"
-	: "Asleep until its tasks are over")(/#tasks=(\\d+)&until=(\\d+)&ids=(.*)$/.exec($execution.resumeUrl)) }}`;
+	? "Asleep until " + decodeURIComponent(found[2]) + ", or until " + new Date(Number(found[1])).toLocaleString() + " at the latest"
+	: "Asleep until its tasks are over")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;

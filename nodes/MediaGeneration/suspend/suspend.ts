@@ -68,7 +68,7 @@ export async function suspend(
 	const items = await cleanItems(context, kept);
 	const ownPath = waking.callable ? pathOf(waking.resumeUrl) : '';
 	const noted = (task: SleepingTask): NotedTask => {
-		if (task.kind === 'done') return { ...task.watch, called: false, known: task.task };
+		if (task.kind === 'done') return { ...task.watch, known: task.task };
 		// The callback of a task that an earlier execution made goes to that one.
 		return { ...task.watch, called: pathOf(task.receiveUrl) === ownPath };
 	};

@@ -5,7 +5,7 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import { postedTo, refuse, CallRefusal, type Posted } from '../trigger/webhook';
+import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answer } from '../n8n/webhook';
 import { failureItem, plainFailureItem } from '../files/failure';
 import { assemble, failureOfWhole } from '../files/assembly';
@@ -19,8 +19,15 @@ import { recentClient } from '../transport/client';
 import type { Failure } from '../base/failures';
 import { isObject, parseJson, urlOf } from '../base/json';
 import type { Done } from '../transport/verdict';
-import { notesReference, notedTasks, readNotes, resumeUrlOf, type Notes } from './notes';
-import { pollUntilOneRuns, type TaskEnd } from './ends';
+import { pollUntilOneRuns, type Reported, type TaskEnd } from './ends';
+import {
+	notesReference,
+	notedTasks,
+	readNotes,
+	resumeUrlOf,
+	type Notes,
+	type SleepingItem,
+} from './notes';
 import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
 
 /**
@@ -34,14 +41,14 @@ const resuming = new Set<string>();
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
-interface Sleeping {
+interface Sleeping extends Asleep {
+	context: IWebhookFunctions;
 	items: INodeExecutionData[];
 	notes: Notes;
-	resumeUrl: string;
 }
 
 /** Throws where this execution does not sleep on this node. Texts are read, as n8n's isolated engine copies objects field by field. */
-function readSleeping(context: IWebhookFunctions): Sleeping {
+async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
 	) as unknown;
@@ -54,39 +61,35 @@ function readSleeping(context: IWebhookFunctions): Sleeping {
 		if (unknownNotes.isDue(now())) logOf(context).warn(words);
 		throw new CallRefusal(200, 'it sleeps until its deadline');
 	}
-	if (notes === 'none' || !Array.isArray(items) || notes.items.length !== items.length)
-		throw new CallRefusal(404, NOT_WAITED_FOR);
 	// This call came with the token, which n8n has checked, so that this n8n can call the address too.
 	const { originalUrl } = context.getRequestObject();
 	const resumeUrl = resumeUrlOf(url, urlOf(originalUrl, 'http://n8n')?.search ?? '');
-	if (resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
+	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
+	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
 	cleanerOf(context).hasUrl(resumeUrl);
-	return { items: expressedItems(context, items), notes, resumeUrl };
+	const client = await recentClient(context);
+	const asleep = { id: notes.id, tasks: notedTasks(notes), resumeUrl, context, client };
+	return { ...asleep, items: expressedItems(context, items), notes };
 }
 
 /** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		const posted = await postedTo(context);
-		const sleeping = readSleeping(context);
-		const { id } = sleeping.notes;
-		const tasks = notedTasks(sleeping.notes);
-		if (!tasks.some(({ taskId }) => taskId === posted.taskId))
+		const { taskId } = await postedTo(context);
+		const sleeping = await readSleeping(context);
+		if (!sleeping.tasks.some((task) => task.taskId === taskId))
 			throw new CallRefusal(200, OTHER_EXECUTION);
-		const client = await recentClient(context);
-		const asleep = { id, tasks, resumeUrl: sleeping.resumeUrl, context, client };
 		const body: unknown = context.getBodyData();
-		const saysAllOver = isObject(body) && body[ALL_OVER] === true;
-		admit(asleep, saysAllOver);
-		resuming.add(id);
-		return await wakeIfOver(context, { posted, saysAllOver, sleeping, asleep });
+		const reported = { taskId, saysAllOver: isObject(body) && body[ALL_OVER] === true };
+		admit(sleeping, reported);
+		return await wakeIfOver(sleeping, reported);
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
 	}
 }
 
 /** Throws where the call has to come back. This process wakes the execution meanwhile. */
-function admit(asleep: Asleep, saysAllOver: boolean): void {
+function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 	const { id, context } = asleep;
 	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
 	if (resuming.size < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
@@ -99,73 +102,67 @@ function admit(asleep: Asleep, saysAllOver: boolean): void {
 
 const BEING_RESUMED = 'the execution is being resumed, try again';
 
-interface Call {
-	posted: Posted;
-	saysAllOver: boolean;
-	sleeping: Sleeping;
-	asleep: Asleep;
-}
-
-async function wakeIfOver(context: IWebhookFunctions, call: Call): Promise<IWebhookResponseData> {
-	const { id } = call.asleep;
+async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebhookResponseData> {
+	const { id, context } = sleeping;
+	resuming.add(id);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
 	const late = () => refuse(context, 'a call', new CallRefusal(503, BEING_RESUMED));
 	sender.signal.addEventListener('abort', late);
 	let output: INodeExecutionData[] | undefined;
 	try {
-		output = await outputOf(context, call);
+		output = await outputOf(sleeping, reported);
 	} finally {
 		sender.end();
 		if (output === undefined) resuming.delete(id);
 	}
 	const response = context.getResponseObject();
-	const { headersSent } = response;
+	const isAnswered = response.headersSent ? { noWebhookResponse: true } : undefined;
 	if (output === undefined)
-		return headersSent
-			? { noWebhookResponse: true }
-			: answer(context, 202, { received: true, waiting: true });
-	if (!headersSent && !response.destroyed) response.once('close', () => resuming.delete(id));
-	// Nobody says when n8n has stored them, and whether: this process calls again.
-	else
-		void pause(10_000).then(() => {
-			resuming.delete(id);
-			watchOver(call.asleep, 'now');
-		});
+		return isAnswered ?? answer(context, 202, { received: true, waiting: true });
 	const workflowData = [output];
-	return headersSent
-		? { noWebhookResponse: true, workflowData }
-		: { webhookResponse: { received: true }, workflowData };
+	if (isAnswered === undefined && !response.destroyed) {
+		response.once('close', () => resuming.delete(id));
+		return { webhookResponse: { received: true }, workflowData };
+	}
+	// Nobody says when n8n has stored them, and whether: this process calls again.
+	void pause(10_000).then(() => {
+		resuming.delete(id);
+		watchOver(sleeping, 'now');
+	});
+	return { ...isAnswered, workflowData };
 }
 
 /** Returns what goes out; undefined where a task still runs. Throws a CallRefusal where the service does not say. */
 async function outputOf(
-	context: IWebhookFunctions,
-	{ posted, saysAllOver, sleeping, asleep }: Call,
+	sleeping: Sleeping,
+	reported: Reported,
 ): Promise<INodeExecutionData[] | undefined> {
-	const { taskId, task } = posted;
-	const saysFailed = task?.state === 'failed';
-	const polled = await pollUntilOneRuns(asleep, { taskId, saysFailed, saysAllOver });
+	const { context, client, items, notes } = sleeping;
+	const polled = await pollUntilOneRuns(sleeping, reported);
 	if (polled.kind !== 'over') {
-		if (polled.isReported) watchOver(expecting(asleep, taskId), 'now');
-		else watchOver(asleep, 'later');
+		if (polled.isReported) watchOver(expecting(sleeping, reported), 'now');
+		else watchOver(sleeping, 'later');
 		if (polled.kind === 'running') return undefined;
 		throw new CallRefusal(503, 'the service could not be asked, try again');
 	}
-	const { baseUrl } = asleep.client.credentials;
-	const waking = { context, delivery: new Delivery(context, { baseUrl }), ends: polled.ends };
-	const { items, notes } = sleeping;
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const waking = { context, delivery, ends: polled.ends };
 	const output = await Promise.all(
-		items.map(async (item, index) => await wokenItem(waking, item, { index, notes })),
+		items.map(async (item, index) => {
+			const note = notes.items[index];
+			const woken = note?.kind === 'open' ? await wokenItem(waking, note, { item, index }) : item;
+			return woken === item ? { ...item, pairedItem: { item: index } } : woken;
+		}),
 	);
 	noteWaking(context, outcomesIn(output));
 	return await cleanItems(context, output);
 }
 
 /** The service's answer can lag behind its callback, so that task is polled like a new one. */
-function expecting(asleep: Asleep, reported: string): Asleep {
+function expecting(asleep: Asleep, { taskId }: Reported): Asleep {
 	const tasks = asleep.tasks.map((task) =>
-		task.taskId === reported ? { ...task, called: false, createdAt: now() } : task,
+		task.taskId === taskId ? { ...task, called: false, createdAt: now() } : task,
 	);
 	return { ...asleep, tasks };
 }
@@ -176,14 +173,12 @@ interface WakingCall {
 	ends: ReadonlyMap<string, TaskEnd>;
 }
 
+/** Returns the item itself where its own deadline has passed before its tasks were over. */
 async function wokenItem(
 	{ context, delivery, ends }: WakingCall,
-	item: INodeExecutionData,
-	{ index, notes }: { index: number; notes: Notes },
+	note: Extract<SleepingItem, { kind: 'open' }>,
+	{ item, index }: { item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData> {
-	const note = notes.items[index];
-	const asItWas = { ...item, pairedItem: { item: index } };
-	if (note?.kind !== 'open') return asItWas;
 	const { tasks, assembly, files, carriesInput } = note;
 	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
 	const taskIds = tasks.map(({ taskId }) => taskId);
@@ -193,7 +188,7 @@ async function wokenItem(
 	const parts: Done[] = [];
 	for (const [number, taskId] of taskIds.entries()) {
 		const end = ends.get(taskId);
-		if (end === undefined || end === 'late') return asItWas;
+		if (end === undefined || end === 'late') return item;
 		if (end.kind === 'failed')
 			return failed(failureOfWhole(end.failure, { number, assembly, taskIds }));
 		parts.push(end);
@@ -201,6 +196,6 @@ async function wokenItem(
 	const input = { index, assembly, settings: { files } };
 	const { items, outputs, failure } = await assemble(context, { delivery, parts }, input);
 	const [made] = items;
-	if (failure === undefined) return made === undefined ? asItWas : carryInput(made, carried);
+	if (failure === undefined) return made === undefined ? item : carryInput(made, carried);
 	return failed(failure, { outputs, binary: made?.binary });
 }

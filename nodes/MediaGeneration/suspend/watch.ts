@@ -4,7 +4,7 @@ import { isObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { logOf } from '../n8n/clean';
 import { realClock } from '../n8n/clock';
-import { pace } from '../task/pace';
+import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';
 import { callSelf, type N8nContext, type SelfReply, type ServiceClient } from '../transport/client';
 import { lastDeadline, type NotedTask } from './notes';
@@ -46,43 +46,25 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 /** Polls of one execution at once. */
 export const POLLS_AT_ONCE = 10;
 
-/** A task whose end is told by a callback is polled when its age has grown by a third: that callback can be lost. */
-function pauseFor({ called, createdAt }: NotedTask): number {
-	const ageMs = realClock.now() - createdAt;
-	return called ? Math.max(30_000, 0.35 * ageMs) : pace(ageMs);
-}
-
 async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promise<void> {
-	const { tasks } = asleep;
+	const { tasks, client } = asleep;
 	const { signal } = loop.stop;
-	const pauseMs = tasks.map(pauseFor).reduce((one, other) => Math.min(one, other), Infinity);
+	const pauses = tasks.map(({ called, createdAt }) => {
+		const ageMs = realClock.now() - createdAt;
+		return called ? rarePace(ageMs) : pace(ageMs);
+	});
+	const pauseMs = pauses.reduce((one, other) => Math.min(one, other), Infinity);
 	if (when === 'later') await realClock.sleep(pauseMs, signal);
 	const turns = new Limiter(POLLS_AT_ONCE);
-	const running = { signal, polls: new Limiter(POLLS_AT_ONCE) };
-	const ends = tasks.map(
-		async (task) => await turns.run(async () => await untilOver(task, asleep, running)),
+	const polling = { ...realClock, client, signal, polls: new Limiter(POLLS_AT_ONCE) };
+	await Promise.all(
+		tasks.map(async (task) => await turns.run(async () => await waitForTask(task, polling))),
 	);
-	await Promise.all(ends);
 	if (signal.aborted) return;
 	loop.calls = true;
 	// The last callback gets some time to wake it first.
 	if (when === 'later' && tasks.some(({ called }) => called)) await realClock.sleep(20_000);
 	await callUntilAwake(asleep);
-}
-
-async function untilOver(
-	task: NotedTask,
-	{ client }: Asleep,
-	running: { polls: Limiter; signal: AbortSignal },
-): Promise<void> {
-	const { now, sleep } = realClock;
-	const sleepRarely = async (ms: number, signal?: AbortSignal) =>
-		await sleep(Math.max(ms, Math.min(pauseFor(task), task.deadline - now())), signal);
-	const clock = { now, sleep: task.called ? sleepRarely : sleep };
-	const waited = await waitForTask(task, { ...clock, ...running, client });
-	const isOver =
-		waited.kind === 'done' || (waited.kind === 'failed' && waited.failure.outcome === 'failed');
-	if (isOver) client.account.taskEnded(task.taskId);
 }
 
 /** As many as find a place at once (`wake.ts`). */

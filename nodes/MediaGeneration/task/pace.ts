@@ -12,3 +12,8 @@ export function pace(ageMs: number, progress?: number): number {
 	const rest = (ageMs * (100 - progress)) / progress;
 	return Math.min(byAge, Math.max(rest + 50, 500, 0.02 * ageMs));
 }
+
+/** Pause before the next poll of a task whose end a callback tells, in ms. That callback can be lost. */
+export function rarePace(ageMs: number): number {
+	return Math.max(30_000, 0.35 * ageMs);
+}

@@ -10,7 +10,7 @@ import type { Task } from '../transport/task';
 import { denied, taskMissing, timedOut } from '../transport/taskFailures';
 import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
-import { pace } from './pace';
+import { pace, rarePace } from './pace';
 
 /** A task to wait for. Times are epoch ms. */
 export interface Watch {
@@ -24,6 +24,8 @@ export interface Watch {
 	echoes: readonly string[];
 	/** Whether it was only named, and not created by this node: it may be long over, or not exist. */
 	named: boolean;
+	/** Whether the service calls the sleeping execution when it ends: it is polled rarely. */
+	called?: boolean;
 }
 
 export type Waited =
@@ -57,7 +59,7 @@ interface SoFar {
 /** Never asks before the account's pause is over, but once more at the deadline. */
 export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
 	const { client, polls, signal, asleep, now, sleep } = polling;
-	const { createdAt, deadline } = watch;
+	const { taskId, createdAt, deadline } = watch;
 	const woken = asleep === undefined ? signal : AbortSignal.any([signal, asleep]);
 	// The last poll may take this long beyond the deadline.
 	const end = Math.max(deadline, now()) + 2_000;
@@ -79,9 +81,12 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 		const poll = await polls.run(ask);
 		if (poll !== undefined) {
 			const judged = judge(watch, soFar, { poll, nowMs: now() });
+			const { task } = judged;
+			if (task !== undefined && task.state !== 'running') client.account.taskEnded(taskId);
 			if (judged.kind !== 'running') return judged;
 			soFar = judged;
-			next = now() + nextPause(poll, { ...soFar, ageMs: age() });
+			const pauseMs = nextPause(poll, { ...soFar, ageMs: age() });
+			next = now() + (watch.called ? Math.max(pauseMs, rarePace(age())) : pauseMs);
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
