@@ -25,7 +25,8 @@ describe('combined', () => {
 		const jobs = [100, 6_000].map((ms) => ({ text: `${ms} ms`, standIn: { ms } }));
 		const body = { jobs, grace: 2, timeout: 3600 };
 		const id = await rest.startByWebhook(workflow, 'combined', body);
-		await rest.waitForExecution(id, 'waiting');
+		const asleep = await rest.waitForExecution(id, 'waiting');
+		assert.equal(asleep.status, 'waiting');
 		const execution = await rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		const made = items(execution, 'Generate').map(fileOf);

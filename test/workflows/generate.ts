@@ -139,8 +139,6 @@ function plan(dice: Dice, { seed, callable, start }: Wanted): Plan {
 	if (!isChild && dice.chance(0.15)) steps.addStopAndError(graph, [dice.pick([open[0]!, ...open])]);
 	const isAgent = !isChild && dice.chance(0.12);
 	const script = isAgent ? growth.agent({ node: 'Start 1', output: 0 }) : undefined;
-	// Open: some of these sleep until their deadline in one process (README.md).
-	if (growth.media.some(({ suspends }) => suspends)) delete graph.settings.binaryMode;
 	return { graph, media: growth.media, ...(script && { script }) };
 }
 
