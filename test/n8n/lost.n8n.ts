@@ -51,6 +51,21 @@ describe('a creation whose answer never came', () => {
 		return await rest.waitForExecution(await rest.retryExecution(id));
 	}
 
+	/** The execution that is killed while the answer to the creation with this number is due. */
+	async function killedAt(count: number, begin: () => Promise<string>): Promise<Execution> {
+		const { n8n, rest, service } = context;
+		const held = service.hold({ route: 'create' });
+		const id = await begin();
+		await waitUntil(() => service.creations().length === count, { what: `Creation ${count}` });
+		await n8n.kill('SIGKILL');
+		held.letGo();
+		await n8n.restart();
+		await rest.login();
+		const crashed = await rest.waitForExecution(id);
+		assert.equal(crashed.status, 'crashed');
+		return crashed;
+	}
+
 	const texts = () =>
 		context.service.creations().map(({ body }) => String(body.text).split(' ')[0]);
 
@@ -107,17 +122,8 @@ describe('a creation whose answer never came', () => {
 
 	for (const saveExecutionProgress of [true, false])
 		it(`killed before it came, ${saveExecutionProgress ? 'with' : 'without'} saved progress: paid once by it and a Retry`, async () => {
-			const { n8n, rest, service } = context;
-			Object.assign(service.settings.lists, { tasks: true });
-			const held = service.hold({ kind: 'speech_by_name' });
-			const id = await start({}, { saveExecutionProgress });
-			await waitUntil(() => service.creations().length === 1, { what: 'The first creation' });
-			await n8n.kill('SIGKILL');
-			held.letGo();
-			await n8n.restart();
-			await rest.login();
-			const crashed = await rest.waitForExecution(id);
-			assert.equal(crashed.status, 'crashed');
+			Object.assign(context.service.settings.lists, { tasks: true });
+			const crashed = await killedAt(1, async () => await start({}, { saveExecutionProgress }));
 			const retried = await retry(crashed);
 			const { message } = retried.resultData.error ?? {};
 			// Without saved progress nobody knows when the execution began.
@@ -125,6 +131,24 @@ describe('a creation whose answer never came', () => {
 			else assert.match(message ?? '', /may have created this task; the service lists a task that/);
 			assert.deepEqual(texts(), saveExecutionProgress ? ['First', 'Second'] : ['First']);
 		});
+
+	it('killed in a Retry, before it came: the next Retry comes without the notes of that one, and pays nothing again', async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const refusal = { type: 'status' as const, status: 402, body: {} };
+		service.faults.add({ route: 'create', skip: 1, times: 2, action: refusal });
+		const { id, workflowId } = await rest.waitForExecution(await start());
+		const crashed = await killedAt(2, async () => {
+			void rest.retryExecution(id).catch(() => undefined);
+			return await waitUntil(
+				async () => (await rest.listExecutions(workflowId, 1)).find(({ retryOf }) => retryOf)?.id,
+				{ what: 'The Retry' },
+			);
+		});
+		const retried = await retry(crashed);
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.deepEqual(texts(), ['First', 'Second']);
+	});
 
 	it('is sent again only where the user says so', async () => {
 		const execution = await run({ sendUnclearAgain: true });
