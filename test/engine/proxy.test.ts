@@ -30,7 +30,7 @@ test.each<[string, typeof refuse, RegExp]>([
 	[
 		'wants a login',
 		answers('407 Proxy Authentication Required\r\nProxy-Authenticate: Basic'),
-		/could not be reached: a proxy on the way asks for a login \(HTTP 407\)/,
+		/refused the task \(HTTP 407\)/,
 	],
 	[
 		'hangs up',

@@ -24,8 +24,6 @@ export interface Served {
 	breakAfter?: number;
 	stallAfter?: number;
 	chunkBytes?: number;
-	/** Whether a body that stands still hears that it is closed. */
-	deaf?: boolean;
 	/** Virtual time between two chunks. */
 	gapMs?: number;
 }
@@ -38,7 +36,7 @@ export interface Asked {
 }
 
 async function* chunksOf(
-	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs, deaf }: Served,
+	{ body = FILE, breakAfter, stallAfter, chunkBytes = 1_000, gapMs }: Served,
 	clock: VirtualClock,
 	over: AbortSignal,
 ): AsyncGenerator<Buffer> {
@@ -52,7 +50,7 @@ async function* chunksOf(
 		yield await Promise.resolve(body.subarray(at, Math.min(at + chunkBytes, end)));
 	}
 	if (breakAfter !== undefined) throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
-	if (stallAfter !== undefined) await (deaf === true ? new Promise(() => undefined) : aborted);
+	if (stallAfter !== undefined) await aborted;
 }
 
 export function host(serve: (count: number) => Served | NotOpened) {

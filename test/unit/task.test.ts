@@ -156,8 +156,7 @@ test.each<[unknown, unknown]>([
 });
 
 test.each<[Record<string, unknown>, string | undefined]>([
-	[{ error_message: 'a', error: 'b' }, 'a'],
-	[{ error: 'b', message: 'c' }, 'b'],
+	[{ metadata: { error_message: 'c' }, error_message: 'a', error: 'b', message: 'a' }, 'a; b; c'],
 	[{ error: { message: 'b' } }, 'b'],
 	[{ message: 'c' }, 'c'],
 	[{ detail: 'd' }, 'd'],
@@ -169,9 +168,9 @@ test.each<[Record<string, unknown>, string | undefined]>([
 	],
 	[
 		{ message: 'Invalid', errors: [{ field: 'voice_id', message: 'unknown' }] },
-		'Invalid: voice_id: unknown',
+		'Invalid; voice_id: unknown',
 	],
-	[{ message: 'Invalid', errors: 'all' }, 'Invalid'],
+	[{ message: 'Invalid', errors: 'all' }, 'Invalid; all'],
 	[
 		{
 			detail: [
@@ -183,15 +182,15 @@ test.each<[Record<string, unknown>, string | undefined]>([
 	],
 	[
 		{ message: 'Invalid.', errors: { text: ['is required.', 'is bad.'], a: 'x' } },
-		'Invalid.: text: is required.; text: is bad.; a: x',
+		'Invalid.; text: is required.; text: is bad.; a: x',
 	],
 	[
 		{ error: 'Bad Request', message: ['text must be a string', 'no'], statusCode: 400 },
-		'Bad Request: text must be a string; no',
+		'Bad Request; text must be a string; no',
 	],
 	[{ title: 'Invalid', violations: [{ propertyPath: 'text', message: 'blank' }] }, 'text: blank'],
 	[{ errors: [{ detail: 'blank', source: { pointer: '/data/text' } }] }, 'blank'],
-	[{ error: { message: 'No', errors: [{ param: 'text', reason: 'blank' }] } }, 'No: text: blank'],
+	[{ error: { message: 'No', errors: [{ param: 'text', reason: 'blank' }] } }, 'No; text: blank'],
 	[{ error: { error: { message: 'deep' } } }, 'deep'],
 	[{ detail: 'plain' }, 'plain'],
 	[{ detail: { message: 'No', code: 5 } }, 'No'],

@@ -36,7 +36,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	return () => acts.delete(mine);
 }
 
-/** n8n's `sleep` makes an error, with its stack, from any reason that is not one. */
+/** A reason for aborts: without one, each makes an exception with its stack, and so does n8n's `sleep` from one that is no error. */
 export const ABORTED = new Error('aborted');
 
 export interface TimeLimit {

@@ -7,7 +7,7 @@ import { backoffMs, type Clock } from '../base/clock';
 import { megabytes, messageOf } from '../base/failures';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
-import { STOPPED, streamOf, watched } from '../transport/fileHost';
+import { streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
 import type { TaskOutput } from '../transport/outputs';
 import { headerOf, retryAfterMs } from '../transport/throttling';
@@ -69,7 +69,7 @@ export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise
 		try {
 			return await storeOnce(wanted, known, deps);
 		} catch (error) {
-			if (deps.signal?.aborted === true) return STOPPED;
+			if (deps.signal?.aborted === true) return 'the download was stopped';
 			if (error instanceof Refused || tries === 4) return messageOf(error);
 			const asked = error instanceof Busy ? error.retryAfterMs : undefined;
 			const retryAfter = Math.min(asked ?? 0, 30_000);
@@ -83,7 +83,7 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	const opened = await deps.open(wanted.url, deps.signal);
 	if (!opened.ok) throw opened.transient ? new Error(opened.reason) : new Refused(opened.reason);
 	const transfer = new Transfer(opened, wanted, known);
-	const rest = transfer.chunksOf(watched(opened.body, deps));
+	const rest = transfer.chunksOf(watched(opened, deps));
 	let stream: ByteStream | undefined;
 	try {
 		checkAnswer(opened);

@@ -106,8 +106,12 @@ function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredF
 	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
 }
 
-function stemOfTask({ task, taskId, outputs: [first] }: DoneTask): string {
-	return stemOf(`${task.type ?? first?.kind ?? 'file'}-${taskId}`) ?? 'file';
+/** The name of its files. @param ending behind the File Name */
+function stemFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
+	const named = stemOf(fileName);
+	if (named !== undefined) return `${named}${ending}`;
+	const { task, taskId, outputs } = done;
+	return stemOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
@@ -134,12 +138,8 @@ export class Delivery {
 	): Promise<Delivered> {
 		const { taskId, task } = done;
 		const offered = resolved(done.outputs, this.baseUrl);
-		const named = stemOf(settings.fileName);
-		const stem = named === undefined ? stemOfTask(done) : `${named}${ending}`;
-		const format = settings.format ?? asText(task.raw.output_format);
-		const wanted = { maxBytes: settings.maxFileBytes, stem, format };
 		const files: DeliveredFile[] = settings.download
-			? await fetchFiles(offered, wanted, this.deps)
+			? await fetchFiles(offered, this.wanted(done, settings, ending), this.deps)
 			: offered.map((output) => ({ kind: 'offered', output }));
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
@@ -165,6 +165,11 @@ export class Delivery {
 			failure: undelivered(done, files),
 			files: files.filter((file) => file.kind === 'stored'),
 		};
+	}
+
+	private wanted(done: DoneTask, settings: FileSettings, ending: string) {
+		const format = settings.format ?? asText(done.task.raw.output_format);
+		return { maxBytes: settings.maxFileBytes, stem: stemFor(done, settings, ending), format };
 	}
 
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {

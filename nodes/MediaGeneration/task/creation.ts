@@ -102,6 +102,8 @@ const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	402: OUT_OF_CREDITS,
 	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
 	404: 'Check the Base URL in the credential and the path, voice or model named in the node.',
+	// The refusal of a CONNECT reaches n8n as if it were the service's answer.
+	407: 'A proxy on the way asks for a login: check the user and password in HTTPS_PROXY.',
 	413: 'The input is too large for the service. Shorten it.',
 };
 

@@ -5,7 +5,7 @@
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
-import { OncePerMinute, type Clock } from '../base/clock';
+import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/failures';
 import type { Creation, Refusal } from './creation';
 
@@ -102,7 +102,7 @@ export class FullAccount {
 	}
 
 	private wakeFirst(): void {
-		this.waiting[0]?.woken.abort();
+		this.waiting[0]?.woken.abort(ABORTED);
 	}
 
 	/** Ends a turn by what the service said. */
@@ -126,7 +126,7 @@ export class FullAccount {
 		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
 		// How long each one may wait depends on the kind.
-		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort();
+		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort(ABORTED);
 	}
 
 	/** The line that the log gets once a minute while the account is full. */

@@ -122,7 +122,7 @@ export class Ledger {
 
 	/** Takes over the first free entry of an equal request: a task before what may have become one. */
 	private takeOver({ slot, hash }: Asked): Entry | undefined {
-		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
+		const free = this.notes.entries.filter((entry) => this.isFree(entry) && entry.hash === hash);
 		const made = free.find(({ taskId }) => taskId !== undefined);
 		const taken = made ?? free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
 		if (taken === undefined) return undefined;

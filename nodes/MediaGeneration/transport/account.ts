@@ -1,7 +1,7 @@
 /** What all runs of this process share of an account, i.e. of one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
-import { now } from '../base/clock';
+import { ABORTED, now } from '../base/clock';
 import { kindOf429, retryAfterMs } from './throttling';
 import { MAX_RETRY_AFTER_MS } from '../base/limits';
 
@@ -39,7 +39,7 @@ export class Account {
 		if (this.made.get(taskId) !== 'running') return;
 		this.made.set(taskId, 'ended');
 		this.ends += 1;
-		this.nextEnd.abort();
+		this.nextEnd.abort(ABORTED);
 		this.nextEnd = new AbortController();
 	}
 

@@ -49,16 +49,23 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 
 /**
  * Reads a file to send it, and fails before its end if it has changed: a request with less than its Content-Length is
- * none (RFC 9112, 6.3).
+ * none (RFC 9112, 6.3). @param failed is told why, and words it
  */
-async function* wholeFile({ name, size, stream }: FormFile): AsyncGenerator<Uint8Array> {
+async function* wholeFile(
+	{ name, size, stream }: FormFile,
+	failed: (error: unknown) => Error,
+): AsyncGenerator<Uint8Array> {
 	let left = size;
-	for await (const chunk of stream?.() ?? []) {
-		left -= chunk.length;
-		if (left < 0) break;
-		yield chunk;
+	try {
+		for await (const chunk of stream?.() ?? []) {
+			left -= chunk.length;
+			if (left < 0) break;
+			yield chunk;
+		}
+		if (left !== 0) throw new Error(`${name} has changed`);
+	} catch (error) {
+		throw failed(error);
 	}
-	if (left !== 0) throw new Error(`${name} has changed`);
 }
 
 interface Encoded {
@@ -75,16 +82,9 @@ export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
 	let unsent: string | undefined;
 	const failed = (error: unknown) => new Error((unsent = reasonOf(error)));
 	const partOf = (file: FormFile): [string, FormFile] => {
-		const stream = async function* () {
-			try {
-				yield* wholeFile(file);
-			} catch (error) {
-				throw failed(error);
-			}
-		};
+		const stream = () => wholeFile(file, failed);
 		return [file.field, { ...file, stream }];
 	};
-	const texts = Object.entries(body).flatMap(textIn);
-	const parts = [...texts, ...files.map(partOf)];
+	const parts = [...Object.entries(body).flatMap(textIn), ...files.map(partOf)];
 	return { body: new StreamedForm(parts), headers: {}, unsent: () => unsent };
 }

@@ -20,7 +20,6 @@ import {
 } from './credentials';
 import { withSignal } from '../n8n/execution';
 import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
-import { mentionsTask } from './task';
 
 export type { N8nContext };
 
@@ -142,12 +141,6 @@ export async function createClient(
 		if (!reply.answered) {
 			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
 			return { ...reply, reason: cleaner.text(reply.reason + at) };
-		}
-		// Its proxy's refusal of CONNECT reaches n8n as if it were the service's answer; only this status proves that nothing was sent.
-		if (reply.status === 407 && !mentionsTask(reply.text)) {
-			const reason =
-				'a proxy on the way asks for a login (HTTP 407): check the user and password in HTTPS_PROXY';
-			return { answered: false, kind: 'impossible', reason };
 		}
 		account.learn(purpose, reply);
 		return reply;

@@ -7,7 +7,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { credentialProblem, normalizeBaseUrl } from './baseUrl';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { attemptLater, invalid, type Failure } from '../base/failures';
@@ -86,23 +86,28 @@ export async function otherAccounts(
 	return others;
 }
 
-/** By workflow, node and credential. API keys are not kept: an entry is forgotten as soon as it is no longer recent. */
-const recent = new BoundedMap<string, Promise<CredentialRead>>();
+interface RecentRead {
+	read: Promise<CredentialRead>;
+	/** Epoch ms. */
+	since: number;
+}
+
+const isRecent = ({ since }: RecentRead) => now() - since < RECENT_MS;
+
+/** By workflow, node and credential. */
+const readings = new BoundedMap<string, RecentRead>();
 
 /** Returns the credential as it was read a moment ago, or reads it. Nothing is kept while the editor listens. */
 export async function recentCredentials(context: N8nContext): Promise<CredentialRead> {
 	if (context.getMode() === 'manual') return await readCredentials(context);
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	return await ensured(recent, key, () => {
-		const reading = readCredentials(context);
-		const forget = () => {
-			if (recent.get(key) === reading) recent.delete(key);
-		};
-		AbortSignal.timeout(RECENT_MS).addEventListener('abort', forget, { once: true });
-		reading.catch(forget);
-		return reading;
-	});
+	let reading = readings.get(key);
+	if (reading === undefined || !isRecent(reading)) {
+		reading = { read: readCredentials(context), since: now() };
+		readings.set(key, reading);
+	}
+	return await reading.read;
 }
 
 /** Gives n8n what it signs requests with: read again if it is not recent. If that fails, n8n itself reads it, and says why. */
@@ -110,17 +115,16 @@ export function signer(
 	context: RequestContext,
 	first: CredentialRead,
 ): () => Promise<ICredentialsDecrypted | undefined> {
-	let [latest, latestAt] = [Promise.resolve(first), first.readAt];
+	const readAgain = async () => {
+		const read = await readCredentials(context);
+		cleanerOf(context).knows(read.credentials);
+		// A key that came with another address is never sent to the first one.
+		return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+	};
+	let latest: RecentRead = { read: Promise.resolve(first), since: first.readAt };
 	return async () => {
-		if (now() - latestAt >= RECENT_MS) {
-			latestAt = now();
-			latest = readCredentials(context).then((read) => {
-				cleanerOf(context).knows(read.credentials);
-				// A key that came with another address is never sent to the first one.
-				return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
-			});
-		}
-		const read = await latest.catch(() => undefined);
+		if (!isRecent(latest)) latest = { read: readAgain(), since: now() };
+		const read = await latest.read.catch(() => undefined);
 		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
 	};
 }

@@ -5,7 +5,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { ABORTED, onAbort, timeLimit, type Clock } from '../base/clock';
+import { ABORTED, timeLimit, type Clock } from '../base/clock';
 import { urlOf } from '../base/json';
 import { headerOf } from './throttling';
 import { connectionOf, reasonOf } from '../n8n/networkError';
@@ -39,7 +39,6 @@ export type OpenFileFn = (
 
 /** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
 const MAX_SILENCE_MS = 60_000;
-export const STOPPED = 'the download was stopped';
 
 export function redirectTarget(location: string | undefined, from: string): URL | string {
 	const target = urlOf(location, from);
@@ -137,43 +136,33 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
 }
 
 /**
- * Yields a body's chunks, and throws if the host sends none for a minute, or the signal aborts. The reader may take any time. One timer watches the whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
+ * Yields a body's chunks, and throws if the host sends none for a minute. The reader may take any time. One timer watches the whole body
+ * and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
  */
-export async function* watched(
-	body: ByteStream,
-	{ now, sleep, signal }: Clock & { signal?: AbortSignal | undefined },
-): AsyncGenerator<Buffer> {
-	const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGenerator<Buffer> {
 	const over = new AbortController();
 	/** Undefined while the reader is waited for, not the host. */
-	let waitingSince: number | undefined;
-	let giveUp: (reason: Error) => void = () => undefined;
-	const forget = signal && onAbort(signal, () => giveUp(new Error(STOPPED)));
+	let waitingSince: number | undefined = now();
+	let isSilent = false;
 	void (async () => {
-		for (
-			let left = MAX_SILENCE_MS;
-			left > 0;
-			left = (waitingSince ?? now()) + MAX_SILENCE_MS - now()
-		) {
+		let left = MAX_SILENCE_MS;
+		while (left > 0) {
 			await sleep(left, over.signal);
 			if (over.signal.aborted) return;
+			left = (waitingSince ?? now()) + MAX_SILENCE_MS - now();
 		}
-		giveUp(new Error('the file host stopped sending'));
+		isSilent = true;
+		opened.close();
 	})();
 	try {
-		for (;;) {
-			waitingSince = now();
-			const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
-				giveUp = reject;
-				if (signal?.aborted === true) reject(new Error(STOPPED));
-				iterator.next().then(resolve, reject);
-			});
+		for await (const chunk of opened.body) {
 			waitingSince = undefined;
-			if (next.done === true) return;
-			yield next.value;
+			yield chunk as Buffer;
+			waitingSince = now();
 		}
+	} catch (error) {
+		throw isSilent ? new Error('the file host stopped sending') : error;
 	} finally {
-		forget?.();
 		over.abort(ABORTED);
 	}
 }

@@ -30,7 +30,7 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 }
 
 /** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by the name of a field. */
-function reasonsIn(said: unknown, field: string | undefined, depth = 0): string[] {
+function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
 	const text = asText(said);
 	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
 	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
@@ -45,20 +45,16 @@ function reasonsIn(said: unknown, field: string | undefined, depth = 0): string[
 	return fields.flatMap(([name, each]) => inside(each, name));
 }
 
-/** Finds the service's own words, and the fields that a refusal lists (docs/service.md, "Shapes"). */
+/** Finds the service's own words, wherever a refusal or a failed task has them, each once (docs/service.md, "Shapes"). */
 export function errorTextOf(body: JsonObject): string | undefined {
-	const metadata = isObject(body.metadata) ? body.metadata : {};
-	const { error_message, error, message, detail, errors, violations } = body;
-	const own = isObject(error) ? [error.message, error.error] : [error];
-	const nested = isObject(error) ? [error.errors, error.violations] : [];
-	const whole = [error_message, ...own, message, detail, metadata.error_message]
-		.map((each) => asText(isObject(each) ? each.message : each))
-		.find(isGiven);
-	const lists = [message, detail, errors, violations, ...nested];
-	const listed = lists.filter((each) => typeof each === 'object');
-	const reasons = listed.flatMap((each) => reasonsIn(each, undefined)).slice(0, MAX_REASONS);
-	const others = reasons.filter((reason) => reason !== whole).join('; ');
-	return [whole, others].filter((each = '') => each !== '').join(': ') || undefined;
+	const { error_message, error, message, detail, errors, violations, metadata } = body;
+	const inError = isObject(error)
+		? [error.message, error.error, error.errors, error.violations]
+		: [error];
+	const inMetadata = isObject(metadata) ? metadata.error_message : undefined;
+	const places = [error_message, ...inError, message, detail, errors, violations, inMetadata];
+	const reasons = new Set(places.flatMap((said) => reasonsIn(said)));
+	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
 /** Tells whether an object says more about a task than a status, which answers of all kinds have. */

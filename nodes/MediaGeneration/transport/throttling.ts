@@ -23,9 +23,8 @@ const RATE =
 export function reasonsOf(body: unknown): string {
 	if (!isObject(body)) return '';
 	const nested = isObject(body.error) ? body.error : {};
-	return [body.code, nested.code, body.error, body.message, nested.message, errorTextOf(body)]
-		.filter((part) => typeof part === 'string')
-		.join(' ');
+	const codes = [body.code, nested.code].flatMap((code) => asText(code) ?? []);
+	return [...codes, errorTextOf(body)].join(' ');
 }
 
 /** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
