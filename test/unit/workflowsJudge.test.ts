@@ -79,6 +79,14 @@ test.each([
 	expect(found.join('\n')).toMatch(words);
 });
 
+test('an empty item of execution order v0 is not taken for one of another way', async () => {
+	const graph = new Graph('Test', { executionOrder: 'v0' });
+	graph.link([{ node: 'Other', output: 1 }], 'Generate 1');
+	const out = run('Items 1', [[done('a')]]);
+	const runs = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': [out] };
+	expect(await judged(runs, [task('a', of('none'))], {}, graph)).toEqual([]);
+});
+
 test('a failure before Task: Wait stays that failure', async () => {
 	const before = [
 		input({ error: 'no', details: { outcome: 'failed', task_id: 'b' }, task_id: 'a' }),

@@ -56,10 +56,20 @@ export function runsOf({ resultData }: Saved, node: string): Run[] {
 	return resultData.runData[node] ?? [];
 }
 
-/** The items that a run got, by the node that gave them out. */
-export function inputOf(execution: Saved, { source }: Run): Item[] {
+/**
+ * The items that a run of a node got, by the node that gave them out. With execution order v0, n8n gives an empty item of its own to a way
+ * that got none and leads to a Merge. As its source it names a node of another way (`addNodeToBeExecuted`, n8n-core 2.41).
+ */
+export function inputOf(execution: Saved, node: string, { source }: Run): Item[] {
 	const [from] = source ?? [];
 	if (from == null) return [];
+	const { graph } = execution.plan;
+	const isLinked = graph
+		.into(node)
+		.some(
+			(port) => port.node === from.previousNode && port.output === (from.previousNodeOutput ?? 0),
+		);
+	if (!isLinked && graph.settings.executionOrder === 'v0') return [{ json: {} }];
 	const before = runsOf(execution, from.previousNode)[from.previousNodeRun ?? 0];
 	return before?.data?.main?.[from.previousNodeOutput ?? 0] ?? [];
 }

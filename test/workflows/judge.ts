@@ -80,7 +80,7 @@ const hasEnded = (run: Run) =>
 	run.executionStatus === 'success' && run.data !== undefined && !isMadeUp(run);
 
 function inputsOf(execution: Saved, node: MediaNode, run: Run) {
-	const inputs = inputOf(execution, run);
+	const inputs = inputOf(execution, node.name, run);
 	return node.executeOnce ? inputs.slice(0, 1) : inputs;
 }
 

@@ -24,7 +24,7 @@ function inputTags(execution: Saved): Map<string, number> {
 	for (const { kind, name, executeOnce } of execution.plan.media) {
 		if (kind !== 'creates') continue;
 		for (const [number, run] of runsOf(execution, name).entries()) {
-			const inputs = inputOf(execution, run);
+			const inputs = inputOf(execution, name, run);
 			for (const { json } of executeOnce ? inputs.slice(0, 1) : inputs) {
 				const each = tag(nameOf(json), name, number);
 				tags.set(each, (tags.get(each) ?? 0) + 1);
@@ -88,7 +88,7 @@ export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
 			const atOnce = Math.max(
 				1,
 				...ofPlan.flatMap((execution) =>
-					runsOf(execution, name).map((run) => inputOf(execution, run).length),
+					runsOf(execution, name).map((run) => inputOf(execution, name, run).length),
 				),
 			);
 			const most = ofPlan.length * (maximumCredits + atOnce * dearest);
