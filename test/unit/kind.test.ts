@@ -1,5 +1,5 @@
-import { fileTypeOf, typeBySignature, leadingText } from '../../nodes/MediaGeneration/files/kind';
-import type { FileType } from '../../nodes/MediaGeneration/audio/kinds';
+import { fileTypeOf, leadingText } from '../../nodes/MediaGeneration/files/kind';
+import { typeOfBytes, type FileType } from '../../nodes/MediaGeneration/audio/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -37,7 +37,7 @@ const known: Array<[string, string, string]> = [
 test.each(known.map(([text, ...type]) => [text.slice(0, 40), ...type, text] as const))(
 	'bytes %j are %s',
 	(_name, mimeType, extension, text) => {
-		expect(typeBySignature(bytes(text))).toEqual({ type: { mimeType, extension }, certain: true });
+		expect(typeOfBytes(bytes(text))).toEqual({ type: { mimeType, extension }, certain: true });
 		// Whatever header and address say.
 		const about = {
 			stated: 'text/plain',
@@ -69,7 +69,7 @@ test.each([
 	'\xff\xf1\x50\x80\0\0\0\0',
 	'\xff\xf1\x50\x80\0\xc0'.repeat(2),
 ])('bytes %j are nothing known for certain', (text) => {
-	expect(typeBySignature(bytes(text))?.certain).not.toBe(true);
+	expect(typeOfBytes(bytes(text))?.certain).not.toBe(true);
 });
 
 /** -1, 0 and 1 as samples, and what may be a first frame. */

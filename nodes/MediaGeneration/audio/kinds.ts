@@ -6,6 +6,11 @@ export interface FileType {
 	extension: string;
 }
 
+/** What may stand before the root of an XML file that is no page. */
+const PROLOG = /(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype(?!\s+html)[^>]*>)*/.source;
+/** Texts may begin with a byte-order mark. */
+const textMark = (pattern: string) => new RegExp(`^(?:\xef\xbb\xbf)?${pattern}`, 'i');
+
 /** Files get the first extension and the first MIME type of a row. The mark shows how such a file begins, as Latin-1. */
 const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
 	['mp3', 'audio/mpeg audio/mp3', /^ID3[\0-\x0f]/],
@@ -28,7 +33,7 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 	['avif', 'image/avif', /^[^]{4}ftypavi[fs]/],
 	['bmp', 'image/bmp', /^BM[^]{4}\0{4}[^]{5}/],
 	['tiff tif', 'image/tiff', /^(II\*\0|MM\0\*)/],
-	['svg', 'image/svg+xml'],
+	['svg', 'image/svg+xml', textMark(`${PROLOG}<svg[\\s>]`)],
 	['mp4', 'video/mp4', /^[^]{4}ftyp/],
 	['webm', 'video/webm', /^\x1aE\xdf\xa3/],
 	['mov', 'video/quicktime'],
@@ -36,8 +41,12 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 	['pdf', 'application/pdf', /^%PDF-/],
 	['zip', 'application/zip', /^PK\x03\x04/],
 	['json', 'application/json'],
-	['srt', 'application/x-subrip text/srt'],
-	['vtt', 'text/vtt'],
+	[
+		'srt',
+		'application/x-subrip text/srt',
+		textMark('\\s*\\d+[ \\t]*\\r?\\n[\\d:]+[,.]\\d+[ \\t]*-->'),
+	],
+	['vtt', 'text/vtt', textMark('\\s*WEBVTT')],
 	['csv', 'text/csv'],
 	['txt', 'text/plain'],
 ];
@@ -81,7 +90,7 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 /** Enough bytes to tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
 export const FILE_HEAD_BYTES = 4_100;
 
-/** Other bytes can look like the first frame of an audio file, so it is not `certain`. Texts have no signature here. */
+/** Other bytes can look like the first frame of an audio file, so it is not `certain`. */
 export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
 	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
 	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;

@@ -5,9 +5,9 @@ import { noSound, type Scan, type SoundFacts, Unread } from './sound';
 import { scanWav } from './wav';
 
 function* scanSound(file: Unread): Scan {
-	const head = yield* file.read(0, 12);
+	const head = (yield* file.read(0, 12)).subarray(0, 12);
 	if (head.length === 0) return noSound('it is empty');
-	const text = head.toString('latin1', 0, 12);
+	const text = head.toString('latin1');
 	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');
 	const type = typeOfBytes(head)?.type;
 	if (type?.extension === 'wav') return yield* scanWav(file);

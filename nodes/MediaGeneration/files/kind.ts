@@ -29,25 +29,6 @@ export function leadingText(head: Buffer): string | undefined {
 	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
 
-/** Finds the type of a file by its first bytes. Where it is not certain, the file may be anything but a text. */
-export function typeBySignature(head: Buffer): ReturnType<typeof kinds.typeOfBytes> {
-	const found = kinds.typeOfBytes(head);
-	const text = leadingText(head);
-	if (found?.certain === true || text === undefined) return found;
-	const type = textSignatureOf(text);
-	return type && { type, certain: true };
-}
-
-function textSignatureOf(text: string): kinds.FileType | undefined {
-	if (text.startsWith('WEBVTT')) return kinds.typeByExtension('vtt');
-	if (/^\d+[ \t]*\r?\n[\d:]+[,.]\d+[ \t]*-->/.test(text)) return kinds.typeByExtension('srt');
-	return /^<svg[\s>]/i.test(withoutProlog(text)) ? kinds.typeByExtension('svg') : undefined;
-}
-
-function withoutProlog(text: string): string {
-	return text.replace(/^(?:\s|<\?[^>]*>|<!--[^]*?-->|<!doctype(?!\s+html)[^>]*>)+/i, '');
-}
-
 /** Whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
@@ -77,7 +58,7 @@ const UNKNOWN: kinds.FileType = { mimeType: 'application/octet-stream', extensio
 
 /** Goes by the bytes, the format that was asked for, the address, the header, and then what they may be. */
 export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
-	const signature = typeBySignature(head);
+	const signature = kinds.typeOfBytes(head);
 	if (signature?.certain === true) return signature.type;
 	const { byFormat, byUrl, byHeader } = namedTypes(about);
 	// The bytes of any other format would have told.
@@ -100,9 +81,8 @@ function isMedia(about: AboutFile): boolean {
 }
 
 function nameOfText(text: string): string {
-	const root = withoutProlog(text);
-	const isHtml = /^<(!doctype\s+html|html)\b/i.test(root);
-	if (!isHtml && (/^<\?xml/i.test(text) || /^<error[\s>]/i.test(root))) return 'an XML message';
+	// XHTML begins like any XML.
+	if (/^<(\?xml|error)\b/i.test(text) && !/<html\b/i.test(text)) return 'an XML message';
 	if (text.startsWith('<')) return 'a web page';
 	return looksLikeJson(text) ? 'a JSON message' : 'a text';
 }
@@ -134,16 +114,15 @@ function isOtherText(text: string, about: AboutFile): boolean {
 
 /** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined if it may be one. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
+	if (kinds.typeOfBytes(head) !== undefined) return undefined;
 	const text = leadingText(head);
 	if (isMedia(about)) {
-		if (typeBySignature(head) !== undefined) return undefined;
 		if (text !== undefined) return sentInstead(text);
 		const stated = statedType(about);
 		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
 	}
 	if (text === undefined) return undefined;
-	const isPage = ['a web page', 'an XML message'].includes(nameOfText(text));
-	return isPage || isErrorObject(readJson(text).body) || isOtherText(text, about)
+	return text.startsWith('<') || isErrorObject(readJson(text).body) || isOtherText(text, about)
 		? sentInstead(text)
 		: undefined;
 }
