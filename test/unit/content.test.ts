@@ -1,7 +1,6 @@
 /** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
 import { fileTypeOf, problemWith, type AboutFile } from '../../nodes/MediaGeneration/files/kind';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
-import { host } from './scriptedHost';
 
 const XHTML =
 	'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html>';
@@ -73,13 +72,6 @@ test.each<[Partial<AboutFile>, string, reason: RegExp]>([
 	[{ kind: 'file', url: 'https://f.example/x.svg' }, 'Access denied', /: Access denied$/],
 ])('%j does not begin with %j', (about, body, reason) => {
 	expect(problemOf(body, about)).toMatch(reason);
-});
-
-test('an error page that goes away is forgotten', async () => {
-	const { run, clock } = host((count) => (count < 4 ? { body: Buffer.from('<html>') } : {}));
-	const before = clock.now();
-	expect((await run()).type.mimeType).toBe('audio/mpeg');
-	expect(clock.now() - before).toBe(400 + 800 + 1_600);
 });
 
 const SEGMENTS = '"segments":[{"text":"a"}]}';

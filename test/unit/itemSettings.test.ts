@@ -70,7 +70,6 @@ const options: Array<[string, unknown, object]> = [
 	['timeout', 30, { timeoutMs: 30_000 }],
 	['timeout', LONGEST, { timeoutMs: 1_000 * LONGEST }],
 	['onTimeout', 'returnTask', { onTimeout: 'returnTask' }],
-	['sendUnclearAgain', true, { sendUnclearAgain: true }],
 	['minimumCredits', 5, { minimumCredits: 5 }],
 	['minimumCredits', 0, {}],
 	['sendUnclearAgain', true, { sendUnclearAgain: true }],
@@ -137,31 +136,21 @@ describe('refused in words', () => {
 		'"Max Characters per Part" must be a whole number of at least 50',
 		'Set it to the limit of your model, or to 2500, which most accept. Nothing was sent.',
 	];
-	const noEnd = unknown('On Timeout', 'error', 'returnTask');
 	const noSize = outside('Max File Size (MB)', 'greater than 0', 500);
 	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
 	test.each<[string, Fields, string[]]>([
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
-		['a long text', { longText: 'cut' }, unknown('Long Text', 'off', 'join', 'parts')],
-		['On Timeout', { options: { onTimeout: 'stop' } }, noEnd],
 		['no time', { options: { timeout: 0 } }, noTime(600)],
 		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
-		['no time to sleep', sleeping({ timeout: -1 }), noTime(86_400)],
 		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime(600)],
 		['a size', { options: { maxFileSize: 0 } }, noSize],
-		[
-			'a balance',
-			{ options: { minimumCredits: -1 } },
-			outside('Minimum Credits', 'of at least 0', 0),
-		],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
 		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],
 		['a pause below 0', { longText: 'join', options: { pauseBetweenParts: -1 } }, pause],
 		['a pause of hours', { longText: 'join', options: { pauseBetweenParts: 60_001 } }, pause],
 		['a callback URL', { waitForCompletion: false, callbackUrl: {} }, noText('Callback URL')],
-		['a field for the files', { outputBinaryField: {} }, noText('Put Output Files in Field')],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => read(fields))).toEqual({ message, description });
 	});

