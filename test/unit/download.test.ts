@@ -201,6 +201,11 @@ describe('time', () => {
 		expect(clock.now() - before).toBe(60_000 + 400);
 	});
 
+	test('of a host that stops each time, this is said', async () => {
+		const asked = serving(() => ({ stallAfter: 10_000 })).run();
+		await expect(asked).rejects.toThrow('the file host stopped sending');
+	});
+
 	test('however slowly bytes come, a file may arrive', async () => {
 		const { run, requests } = serving(() => ({ chunkBytes: 50_000, gapMs: 59_000 }));
 		expect(digest((await run()).bytes)).toBe(digest(FILE));

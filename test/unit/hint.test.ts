@@ -128,40 +128,28 @@ describe('a trigger of this n8n that is not published', () => {
 	const TEST = 'https://n8n.example/webhook-test/1/callback';
 	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
 	const answer = listening('OPTIONS');
+	const NOT_THERE = 'No published workflow listens at the Callback URL';
+	const silent = { sent: [], log: [], messages: [] };
 
 	test('the editor says so, by a question that starts nothing and carries no key', async () => {
 		const { sent, messages, log } = await warned(OWN, { answer });
-		expect(messages).toEqual([
-			expect.stringMatching(
-				/^No published workflow listens at the Callback URL.* Publish the workflow/,
-			),
-		]);
+		expect(messages).toEqual([expect.stringContaining(NOT_THERE)]);
 		expect(log).toEqual([]);
-		expect(sent).toMatchObject([
-			{ method: 'OPTIONS', url: OWN, headers: { Origin: 'https://n8n.example' } },
-		]);
+		const headers = { Origin: 'https://n8n.example' };
+		expect(sent).toMatchObject([{ method: 'OPTIONS', url: OWN, headers }]);
 		expect(JSON.stringify(sent)).not.toMatch(/authorization/i);
-		expect((await warned(OWN, { answer })).messages).toHaveLength(1);
 	});
 
 	test('elsewhere the log says so, once for each URL, and asks once', async () => {
 		const url = own();
 		const mode = 'trigger';
 		const first = await warned(url, { mode, answer });
-		expect(first.messages).toEqual([]);
-		expect(first.log).toEqual([
-			expect.stringMatching(
-				/^Media Generation: No published workflow listens at the Callback URL.* \(https:\S+callback\)$/,
-			),
-		]);
-		const again = await warned(url.replace('=1', '=2'), { mode, answer });
-		expect(again).toEqual({ sent: [], log: [], messages: [] });
-		expect((await warned(own(), { mode, answer })).log).toHaveLength(1);
+		expect([first.messages, first.log]).toEqual([[], [expect.stringContaining(NOT_THERE)]]);
+		expect(await warned(url.replace('=1', '=2'), { mode, answer })).toEqual(silent);
 		expect((await warned(own(), { mode, answer: listening('OPTIONS, POST') })).log).toEqual([]);
 	});
 
 	test.each<[string, object | Error]>([
-		['that is published', listening('OPTIONS, POST')],
 		['that cannot be reached', new Error('connect ECONNREFUSED')],
 		['behind a proxy that answers for it', listening('GET, HEAD')],
 		['behind a proxy that says nothing', {}],
@@ -170,31 +158,26 @@ describe('a trigger of this n8n that is not published', () => {
 	});
 
 	const OTHER = OWN.replace('n8n.example', 'other.example');
-	test.each([
-		['of another host', OTHER],
-		['of another kind', 'https://n8n.example/webhook/mine'],
-		['that is none', 'somewhere'],
-		['without a host', new URL(OWN).pathname],
-	])('nobody is asked about an address %s', async (_name, url) => {
-		expect(await warned(url, { answer })).toEqual({ sent: [], log: [], messages: [] });
-	});
+	test.each([OTHER, 'https://n8n.example/webhook/mine', 'somewhere'])(
+		'nobody is asked about %s',
+		async (url) => {
+			expect(await warned(url, { answer })).toEqual(silent);
+		},
+	);
 
 	test('with a Callback Secret, one of another host is said to go without a signature', async () => {
 		const { messages, sent } = await warned(OTHER, { callbackSecret: 'a long enough secret' });
 		expect(messages).toEqual([
-			expect.stringMatching(
-				/^The Callback URL is not signed.* https:\/\/n8n\.example\. .*refuses.*set N8N_WEBHOOK_URL/,
-			),
+			expect.stringMatching(/^The Callback URL is not signed.*set N8N_WEBHOOK_URL/),
 		]);
 		expect(sent).toEqual([]);
 	});
 
 	test.each([
-		['once, where the node was given one', [OWN, TEST, undefined], '.'],
-		['with how many tasks use it', [TEST, TEST, OWN], ', but 2 tasks use it.'],
-	])('nor can a Test URL be relied on, which is said %s', async (_name, urls, words) => {
-		expect((await warned(urls, { mode: 'trigger' })).messages).toEqual([
-			`The Callback URL is a Test URL of n8n: it takes one call, and only while the editor listens for it${words} Use the Production URL of a published workflow.`,
-		]);
+		[[OWN, TEST, undefined], 'it.'],
+		[[TEST, TEST, OWN], 'it, but 2 tasks use it.'],
+	])('nor can a Test URL be relied on: %j', async (urls, words) => {
+		const { messages } = await warned(urls, { mode: 'trigger' });
+		expect(messages).toEqual([expect.stringContaining(`while the editor listens for ${words}`)]);
 	});
 });

@@ -42,13 +42,11 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	});
 }
 
-function fitting(taskIds: Iterable<string>): string {
-	let value = '';
-	for (const taskId of new Set(taskIds)) {
-		const longer = value === '' ? taskId : `${value},${taskId}`;
-		if (longer.length <= MAX_VALUE) value = longer;
-	}
-	return value;
+/** Cuts between two IDs what is longer than n8n keeps. */
+function fitting(taskIds: readonly string[]): string {
+	const value = [...new Set(taskIds)].filter(Boolean).join(',');
+	if (value.length <= MAX_VALUE) return value;
+	return value.slice(0, MAX_VALUE + 1).replace(/(^|,)[^,]*$/, '');
 }
 
 /** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, because older n8n have no such values. */
