@@ -123,20 +123,18 @@ describe('long texts', () => {
 
 describe('refused in words', () => {
 	const outside = (label: string, range: string, fallback: number) => [
-		`The option "${label}" must be a number ${range}`,
+		`"${label}" must be a number ${range}`,
 		`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
 	];
 	const noTime = (fallback: number) =>
-		outside('Timeout (Seconds)', 'greater than 0 and at most 248188320000', fallback);
+		outside('Timeout (Seconds)', 'of at least 0.001 and at most 248188320000', fallback);
 	const unknown = (label: string, ...values: string[]) => [
 		`"${label}" has an unknown value`,
 		`Set "${label}" to one of: ${values.join(', ')}.`,
 	];
-	const characters = [
-		'"Max Characters per Part" must be a whole number of at least 50',
-		'Set it to the limit of your model, or to 2500, which most accept. Nothing was sent.',
-	];
-	const noSize = outside('Max File Size (MB)', 'greater than 0', 500);
+	const [, advice = ''] = outside('Max Characters per Part', '', 2500);
+	const characters = ['"Max Characters per Part" must be a whole number of at least 50', advice];
+	const noSize = outside('Max File Size (MB)', 'of at least 0.001', 500);
 	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
 	test.each<[string, Fields, string[]]>([
@@ -144,6 +142,11 @@ describe('refused in words', () => {
 		['no time', { options: { timeout: 0 } }, noTime(600)],
 		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
 		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime(600)],
+		[
+			'no balance',
+			{ options: { minimumCredits: null } },
+			outside('Minimum Credits', 'of at least 0', 0),
+		],
 		['a size', { options: { maxFileSize: 0 } }, noSize],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
 		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
@@ -186,7 +189,6 @@ describe('settings of the run', () => {
 	test.each<[Fields, object]>([
 		[{}, { maxActiveTasks: 20, maximumCredits: undefined }],
 		[{ maxActiveTasks: '3.9' }, { maxActiveTasks: 3, maximumCredits: undefined }],
-		[{ maxActiveTasks: 0.5 }, { maxActiveTasks: 1, maximumCredits: undefined }],
 		[{ maximumCredits: 0 }, { maxActiveTasks: 20, maximumCredits: 0 }],
 		[{ maximumCredits: '7.5' }, { maxActiveTasks: 20, maximumCredits: 7.5 }],
 	])('%j', (given, expected) => {
@@ -197,9 +199,8 @@ describe('settings of the run', () => {
 		'Stop After Credits of %j is refused: it does not mean "no limit"',
 		(maximumCredits) => {
 			expect(refusalOf(() => ofRun({ maximumCredits }))).toEqual({
-				message: 'The option "Stop After Credits" must be a number of at least 0',
-				description:
-					'Set "Stop After Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
+				message: '"Stop After Credits" must be a number of at least 0',
+				description: 'Set "Stop After Credits" to such a number. Nothing was sent.',
 			});
 		},
 	);

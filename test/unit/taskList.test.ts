@@ -160,7 +160,7 @@ test.each<[object, unknown[]]>([
 
 test('a limit that is none is refused for its item', async () => {
 	const { json, requests } = await runNode({ parameters: { ...getAll, limit: 0 }, node: goOn });
-	const error = 'The field "Limit" must be a whole number of at least 1';
+	const error = '"Limit" must be a whole number of at least 1';
 	expect(json).toMatchObject([{ outcome: 'invalid', error }]);
 	expect(requests).toEqual([]);
 });

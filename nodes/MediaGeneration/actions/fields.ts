@@ -8,22 +8,19 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { invalid, messageOf, quote } from '../base/failures';
-import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
 import { isToolRun } from '../n8n/execution';
 import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
 import { deepMerge, jsonObject } from './jsonObjects';
 import { checkedTaskId, listedTaskIds } from './taskIds';
 
-/** Returns a number that fits, or throws an `invalid` failure in these words. @param fits false for NaN */
-export function fittingNumber(
-	given: unknown,
-	fits: (value: number) => boolean,
-	[message, advice]: [message: string, advice: string],
-): number {
-	const value = asNumber(given) ?? NaN;
-	if (fits(value)) return value;
-	throw invalid(message, advice);
+/** What a number has to be. An option that is not set counts as the fallback. */
+interface NumberRange {
+	fallback?: number;
+	least?: number;
+	most?: number;
+	whole?: boolean;
 }
 
 /** This file of an item goes into its request. */
@@ -62,10 +59,11 @@ export class ItemFields {
 		return isToolRun(this.context);
 	}
 
-	/** Returns undefined if the workflow has none, e.g. because the field is hidden. A locator may be a plain text. */
+	/** Reads a field, or the option of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
+		const isOption = Object.hasOwn(this.options, name);
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
-		return valueIn(this.parameter(name, null)) ?? undefined;
+		return valueIn(isOption ? this.options[name] : this.parameter(name, null)) ?? undefined;
 	}
 
 	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
@@ -140,14 +138,6 @@ export class ItemFields {
 		return text.trim() === '' ? undefined : text;
 	}
 
-	/** Reads an option leniently: an expression often leads to another simple value. */
-	textOption(name: string, label: string): string | undefined {
-		const value = this.options[name];
-		const text = asText(typeof value === 'boolean' ? String(value) : value);
-		if (text !== undefined) this.checkTyped(text, name, label);
-		return text;
-	}
-
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label).trim();
 		const problem = pathProblem(text);
@@ -169,38 +159,30 @@ export class ItemFields {
 		return listedTaskIds(given as readonly unknown[] | string, own);
 	}
 
-	boolean(name: string, fallback: boolean): boolean {
+	boolean(name: string, fallback = false): boolean {
 		return asBoolean(this.raw(name)) ?? fallback;
 	}
 
-	count(name: string, label: string, least = 1): number {
-		return fittingNumber(this.raw(name), (value) => Number.isInteger(value) && value >= least, [
-			`The field "${label}" must be a whole number of at least ${least}`,
-			`Set "${label}" to ${least}, ${least + 1}, ${least + 2}, ...`,
-		]);
+	number(name: string, label: string, range: NumberRange = {}): number {
+		const { fallback, least = -Infinity, most = Infinity, whole = false } = range;
+		if (fallback !== undefined && !Object.hasOwn(this.options, name)) return fallback;
+		const value = asNumber(this.raw(name)) ?? NaN;
+		if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
+		const kind = whole ? 'a whole number' : 'a number';
+		const from = least === -Infinity ? '' : ` of at least ${least}`;
+		const to = most === Infinity ? '' : ` and at most ${most}`;
+		const other = fallback === undefined ? '' : `, or remove the option to use ${fallback}`;
+		throw invalid(
+			`"${label}" must be ${kind}${from}${to}`,
+			`Set "${label}" to such a number${other}. Nothing was sent.`,
+		);
 	}
 
 	/** How many entries are asked for. */
 	limit(): number {
-		return this.boolean('returnAll', false) ? Infinity : this.count('limit', 'Limit');
-	}
-
-	/** @param range `zero`: 0 is allowed and switches the option off */
-	numberOption(
-		name: string,
-		label: string,
-		range: { fallback: number; zero?: boolean; most?: number },
-	): number {
-		const { fallback, zero = false, most = Infinity } = range;
-		const given = this.options[name];
-		if (given === undefined) return fallback;
-		const fits = (value: number) => value <= most && (value > 0 || (zero && value === 0));
-		const least = zero ? 'of at least 0' : 'greater than 0';
-		const limits = most === Infinity ? least : `${least} and at most ${most}`;
-		return fittingNumber(given, fits, [
-			`The option "${label}" must be a number ${limits}`,
-			`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
-		]);
+		return this.boolean('returnAll')
+			? Infinity
+			: this.number('limit', 'Limit', { least: 1, whole: true });
 	}
 
 	/** Reads options that are sent only if they were added. The service decides which numbers it takes. */
@@ -209,18 +191,14 @@ export class ItemFields {
 			Object.hasOwn(this.options, name),
 		);
 		const read = ({ name, displayName, type }: INodeProperties) =>
-			type === 'boolean'
-				? asBoolean(this.options[name])
-				: fittingNumber(this.options[name], (value) => !Number.isNaN(value), [
-						`The option "${displayName}" must be a number`,
-						`Set "${displayName}" to a number, or remove the option. Nothing was sent.`,
-					]);
+			type === 'boolean' ? asBoolean(this.options[name]) : this.number(name, displayName);
 		return Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
 	}
 
-	/** Returns the first of the values if the field is not set. */
-	choice<const T extends string>(value: unknown, label: string, values: [T, ...T[]]): T {
-		if (value === undefined || value === '') return values[0];
+	/** Returns the first of the values if none is set. */
+	choice<const T extends string>(name: string, label: string, values: [T, ...T[]]): T {
+		const value = this.raw(name) ?? '';
+		if (value === '') return values[0];
 		const found = values.find((entry) => entry === value);
 		if (found !== undefined) return found;
 		throw invalid(
@@ -229,13 +207,11 @@ export class ItemFields {
 		);
 	}
 
-	/** Reads a field of JSON, or the option of that name. Its placeholder has an example. */
+	/** Reads JSON. The placeholder has an example. */
 	json({ name, displayName: label, placeholder: example }: INodeProperties): JsonObject {
-		const isOption = Object.hasOwn(this.options, name);
-		const given = isOption ? this.options[name] : this.raw(name);
+		const given = this.raw(name);
 		if (typeof given === 'string') this.checkTyped(given, name, label);
-		const what = `${isOption ? 'option' : 'field'} "${label}"`;
-		return jsonObject(given, { what, example, expression: this.expressionIn(name) });
+		return jsonObject(given, { label, example, expression: this.expressionIn(name) });
 	}
 
 	/** Merges the option for further fields in. Undefined values are left out when the body becomes JSON. */

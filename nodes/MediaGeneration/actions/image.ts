@@ -33,13 +33,7 @@ const REFERENCES = 'Reference Images';
 
 /** Reads the names of fields of the item that hold files. */
 function referencesOf(item: ItemFields): string[] {
-	const { referenceImages: given = '' } = item.options;
-	if (typeof given !== 'string')
-		throw invalid(
-			`The option "${REFERENCES}" is not a text`,
-			'Enter the names of input data fields, separated by commas. Nothing was sent.',
-		);
-	return textsBetweenCommas(given);
+	return textsBetweenCommas(item.optionalText('referenceImages', REFERENCES) ?? '');
 }
 
 function referenceFiles(item: ItemFields): InputFile[] {
@@ -67,13 +61,17 @@ function pictureFields(item: ItemFields): JsonObject {
 	const hasAny = aspect_ratio !== undefined || resolution !== undefined;
 	return {
 		model_id: item.optionalText('modelId', 'Model'),
-		generations_count: item.count('generationsCount', 'Number of Images'),
+		generations_count: item.number('generationsCount', 'Number of Images', {
+			least: 1,
+			whole: true,
+		}),
 		...(hasAny && { model_parameters: { aspect_ratio, resolution } }),
 	};
 }
 
 async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
-	const assets = item.count('referenceImageCount', 'Number of Reference Images', 0);
+	const range = { least: 0, whole: true };
+	const assets = item.number('referenceImageCount', 'Number of Reference Images', range);
 	const body = { ...pictureFields(item), assets } as IDataObject;
 	const path = '/v1i/task/price';
 	const answer = await attemptLater(
@@ -159,7 +157,7 @@ export const image: Resource = {
 					);
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
-					const form = isForm(item, item.options.bodyContentType) ? { form: true } : {};
+					const form = isForm(item) ? { form: true } : {};
 					const path = '/v1i/task/generate-image';
 					return { kind: 'image', path, ...form, body, labels: imageLabels };
 				},

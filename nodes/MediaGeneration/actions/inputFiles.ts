@@ -18,9 +18,8 @@ export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
 	description: 'How the body of the request is sent',
 });
 
-/** @param given the value of {@link bodyTypeField}, which can be a field or an option */
-export function isForm(item: ItemFields, given: unknown): boolean {
-	return item.choice(given, bodyTypeField.displayName, ['json', FORM]) === FORM;
+export function isForm(item: ItemFields): boolean {
+	return item.choice('bodyContentType', bodyTypeField.displayName, ['json', FORM]) === FORM;
 }
 
 export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM] }, [

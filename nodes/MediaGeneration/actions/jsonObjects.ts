@@ -32,23 +32,26 @@ function adviceOnJson(example: string, typed = ''): string {
 
 /**
  * Reads JSON, or what an expression leads to; an empty object if nothing is set. Throws an `invalid` failure.
- * @param field `what` it is in words, an `example` that begins with "e.g.", and the `expression` that it has, if any
+ * @param field its `label`, an `example` that begins with "e.g.", and the `expression` that it has, if any
  */
 export function jsonObject(
 	given: unknown,
-	field: { what: string; example: string | undefined; expression: string | undefined },
+	field: { label: string; example: string | undefined; expression: string | undefined },
 ): JsonObject {
-	const { what, example = '', expression } = field;
+	const { label, example = '', expression } = field;
 	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
 	if (value === undefined)
-		throw invalid(`The ${what} is not valid JSON`, adviceOnJson(example, expression));
+		throw invalid(`The field "${label}" is not valid JSON`, adviceOnJson(example, expression));
 	if (!isObject(value))
 		throw invalid(
-			`The ${what} is not a JSON object`,
+			`The field "${label}" is not a JSON object`,
 			`Enter an object in braces, ${example}, not a list, a text or a number.`,
 		);
 	// JSON.stringify overflows the stack far beyond this depth.
 	if (nestedDeeperThan(100, value))
-		throw invalid(`The ${what} is nested deeper than 100 levels`, 'Enter a flatter JSON object.');
+		throw invalid(
+			`The field "${label}" is nested deeper than 100 levels`,
+			'Enter a flatter JSON object.',
+		);
 	return value;
 }

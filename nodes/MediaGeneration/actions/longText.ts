@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
-import { fittingNumber, type ItemFields } from './fields';
+import type { ItemFields } from './fields';
 import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
 
 export type LongText =
@@ -67,22 +67,15 @@ export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutp
 });
 
 export function readPause(fields: ItemFields): number {
-	const range = { fallback: 0, zero: true, most: LONGEST_PAUSE_MS };
-	return fields.numberOption('pauseBetweenParts', pauseOption.displayName, range);
-}
-
-function readMaxCharacters(fields: ItemFields): number {
-	const given = fields.options.maxCharacters ?? MAX_CHARACTERS;
-	return fittingNumber(given, (value) => Number.isInteger(value) && value >= LEAST_CHARACTERS, [
-		`"Max Characters per Part" must be a whole number of at least ${LEAST_CHARACTERS}`,
-		`Set it to the limit of your model, or to ${MAX_CHARACTERS}, which most accept. Nothing was sent.`,
-	]);
+	const range = { fallback: 0, least: 0, most: LONGEST_PAUSE_MS };
+	return fields.number('pauseBetweenParts', pauseOption.displayName, range);
 }
 
 export function readLongText(fields: ItemFields): LongText {
-	const kind = fields.choice(fields.raw('longText'), 'Long Text', ['off', 'join', 'parts']);
+	const kind = fields.choice('longText', 'Long Text', ['off', 'join', 'parts']);
 	if (kind === 'off') return { kind };
-	const maxCharacters = readMaxCharacters(fields);
+	const range = { fallback: MAX_CHARACTERS, least: LEAST_CHARACTERS, whole: true };
+	const maxCharacters = fields.number('maxCharacters', charactersField.displayName, range);
 	return kind === 'parts'
 		? { kind, maxCharacters }
 		: { kind, maxCharacters, pauseMs: readPause(fields) };

@@ -53,7 +53,7 @@ export const model: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const type = fields.choice(fields.raw('modelType'), 'Model Type', ['image', 'speech']);
+					const type = fields.choice('modelType', 'Model Type', ['image', 'speech']);
 					const found = await readList(from, models[type], { limit: Infinity });
 					return found.map(({ value, record }) => ({ ...record, model_id: value }));
 				},

@@ -143,7 +143,7 @@ export const speech: Resource = {
 								text: item.requiredText('text', 'Text'),
 								model_id: item.optionalText('modelId', 'Model'),
 								// Some services refuse the field here, so it is sent only if it is wanted.
-								with_transcript: item.boolean('withTranscript', false) ? true : undefined,
+								with_transcript: item.boolean('withTranscript') ? true : undefined,
 								voice_settings: voiceSettings(item),
 							},
 							speechExtraFields,
@@ -170,7 +170,7 @@ export const speech: Resource = {
 						{
 							text: item.requiredText('text', 'Text'),
 							voice: item.requiredText('voice', 'Voice Name'),
-							with_transcript: item.boolean('withTranscript', false),
+							with_transcript: item.boolean('withTranscript'),
 						},
 						speechExtraFields,
 					),

@@ -139,12 +139,12 @@ export const task: Resource = {
 			subtitleField: 'path',
 			work: {
 				kind: 'creates',
-				files: (item) => (isForm(item, item.raw('bodyContentType')) ? formFiles(item) : []),
+				files: (item) => (isForm(item) ? formFiles(item) : []),
 				request(item) {
 					const path = endpointPath(item.requiredText('path', 'Path'));
 					const query = item.json(queryField);
 					const body = item.json(bodyField);
-					const form = isForm(item, item.raw('bodyContentType'));
+					const form = isForm(item);
 					return {
 						kind: path,
 						path,

@@ -60,7 +60,7 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	for (const taskId of taskIds) {
 		const { state, status } = await readBeforeDeletion(from, taskId);
 		if (state === 'running') running.push(taskId);
-		if (state === 'running' || fields.options.deleteFinished === true) doomed.push(taskId);
+		if (state === 'running' || fields.boolean('deleteFinished')) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}
 	if (doomed.length === 0)

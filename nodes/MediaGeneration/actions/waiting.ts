@@ -1,7 +1,7 @@
 /** Reads how an item waits and what it does with its files. The fields are in `waitingFields.ts`. */
 import { invalid, type FailureError } from '../base/failures';
-import { asBoolean, asText } from '../base/json';
-import { fittingNumber, type ItemFields } from './fields';
+import { asText } from '../base/json';
+import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './operation';
 
@@ -32,8 +32,8 @@ export const AWAITING_GRACE_S = 1;
 export const MAX_ACTIVE_TASKS = 20;
 
 export function readMaxFileBytes(fields: ItemFields): number {
-	const most = fields.numberOption('maxFileSize', 'Max File Size (MB)', { fallback: MAX_FILE_MB });
-	return most * 1_000_000;
+	const range = { fallback: MAX_FILE_MB, least: 0.001 };
+	return fields.number('maxFileSize', 'Max File Size (MB)', range) * 1_000_000;
 }
 
 function readFileSettings(fields: ItemFields): FileSettings {
@@ -42,21 +42,21 @@ function readFileSettings(fields: ItemFields): FileSettings {
 		outputBinaryField:
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
-		fileName: fields.textOption('fileName', 'File Name'),
+		fileName: fields.optionalText('fileName', 'File Name'),
 		format: asText(fields.raw('outputFormat')),
-		splitFiles: fields.options.splitFiles === true,
-		transcriptInOutput: fields.options.transcriptInOutput === true,
+		splitFiles: fields.boolean('splitFiles'),
+		transcriptInOutput: fields.boolean('transcriptInOutput'),
 	};
 }
 
 function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	if (!alwaysWaits && !fields.boolean('waitForCompletion', true))
 		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
-	const mode = fields.choice(fields.raw('waitMode'), 'Wait Mode', ['poll', 'callback']);
+	const mode = fields.choice('waitMode', 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
 	const label = 'Polling Before Suspending (Seconds)';
 	const fallback = alwaysWaits ? AWAITING_GRACE_S : GRACE_S;
-	const grace = fields.numberOption('gracePeriod', label, { fallback, zero: true });
+	const grace = fields.number('gracePeriod', label, { fallback, least: 0 });
 	return { kind: 'suspend', graceMs: grace * 1000 };
 }
 
@@ -77,24 +77,22 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = {
 		fallback: waiting.kind === 'suspend' ? SUSPEND_TIMEOUT_S : POLL_TIMEOUT_S,
+		least: 0.001,
 		// Deadlines stay before the year 9900: not every database of n8n can save later dates.
 		most: 7_870 * 365 * 86_400,
 	};
 	const files = readFileSettings(fields);
 	checkTogether(waiting, longText, files);
-	const minimum = fields.numberOption('minimumCredits', 'Minimum Credits', {
-		fallback: 0,
-		zero: true,
-	});
+	const balance = { fallback: 0, least: 0 };
 	return {
 		waiting,
 		longText,
 		files,
-		callbackReference: fields.textOption('callbackReference', 'Callback Reference'),
-		timeoutMs: fields.numberOption('timeout', 'Timeout (Seconds)', timeout) * 1000,
-		onTimeout: fields.choice(fields.options.onTimeout, 'On Timeout', ['error', 'returnTask']),
-		minimumCredits: minimum || undefined,
-		sendUnclearAgain: asBoolean(fields.options.sendUnclearAgain) === true,
+		callbackReference: fields.optionalText('callbackReference', 'Callback Reference'),
+		timeoutMs: fields.number('timeout', 'Timeout (Seconds)', timeout) * 1000,
+		onTimeout: fields.choice('onTimeout', 'On Timeout', ['error', 'returnTask']),
+		minimumCredits: fields.number('minimumCredits', 'Minimum Credits', balance) || undefined,
+		sendUnclearAgain: fields.boolean('sendUnclearAgain'),
 	};
 }
 
@@ -136,14 +134,11 @@ export interface RunSettings {
 }
 
 export function readRunSettings(fields: ItemFields): RunSettings {
-	const fallback = MAX_ACTIVE_TASKS;
-	const most = fields.numberOption('maxActiveTasks', 'Max Active Tasks', { fallback });
+	const range = { fallback: MAX_ACTIVE_TASKS, least: 1 };
+	const most = fields.number('maxActiveTasks', 'Max Active Tasks', range);
 	// An option that is set but leads to an empty value must not count as no limit.
 	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
-		? fittingNumber(fields.options.maximumCredits, (credits) => credits >= 0, [
-				'The option "Stop After Credits" must be a number of at least 0',
-				'Set "Stop After Credits" to a number, or remove the option to create tasks without this limit. Nothing was sent.',
-			])
+		? fields.number('maximumCredits', 'Stop After Credits', { least: 0 })
 		: undefined;
-	return { maxActiveTasks: Math.max(1, Math.floor(most)), maximumCredits };
+	return { maxActiveTasks: Math.floor(most), maximumCredits };
 }
