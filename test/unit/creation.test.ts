@@ -33,12 +33,12 @@ test.each<[string, number, unknown, string]>([
 
 const FULL = { kind: 'full', advice: /Max Active Tasks.*Timeout.*later/ };
 const LIMITED = { ...FULL, kind: 'limited' };
-const UNNAMED = { patience: 'unnamed limit', advice: /rate limit.*daily spend limit/ };
+const UNNAMED = { patienceMs: 60_000, advice: /rate limit.*daily spend limit/ };
 const CONNECTION = {
-	patience: 'connection',
+	patienceMs: 60_000,
 	advice: /Check the Base URL .* and whether the service is up/,
 };
-const BUSY = { patience: undefined, advice: /again later.*Timeout/ };
+const BUSY = { patienceMs: undefined, advice: /again later.*Timeout/ };
 const limit = { code: 'active_task_limit' };
 const money = { ...limit, message: 'buy credits for more' };
 const rate = answer(429, { error: 'Too many requests' }, { 'retry-after': '7' });
@@ -47,11 +47,11 @@ const page = answer(429, '<html>no</html>', { 'retry-after': '3' });
 const busy = answer(503, { code: 'server_busy', message: 'busy' });
 const refused = noAnswer({ kind: 'unconnected', reason: 'connect refused' });
 const unknown = noAnswer({ kind: 'impossible', reason: 'not known' });
-const noHost = { ...CONNECTION, patience: 'unknown host' };
+const noHost = { ...CONNECTION, patienceMs: 10_000 };
 interface Again {
 	advice: RegExp;
 	kind?: string;
-	patience?: string | undefined;
+	patienceMs?: number | undefined;
 	retryAfterMs?: number;
 }
 test.each<[string, Reply, Again, RegExp]>([

@@ -1,10 +1,5 @@
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import {
-	pollTask,
-	pollOnRoute,
-	readPoll,
-	type Poll,
-} from '../../nodes/MediaGeneration/transport/poll';
+import { pollTask, readPoll, type Poll } from '../../nodes/MediaGeneration/transport/poll';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
@@ -175,14 +170,6 @@ describe('routes', () => {
 		expect((await look(client)).kind).toBe('missing');
 		await look(client);
 		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
-	});
-
-	test('a look at one route, for an outsider, says so', async () => {
-		const client = scriptedClient(() => answer(200, TASK));
-		const at = { taskId: 't2', route: 'v1e', timeoutMs: 5_000 } as const;
-		await pollOnRoute(client, { ...at, purpose: 'outsider' });
-		expect(client.requests.map(({ purpose }) => purpose)).toEqual(['outsider']);
-		expect(paths(client)).toEqual(['/v1e/task/t2']);
 	});
 
 	test.each([

@@ -10,7 +10,11 @@ import {
 	type OpenTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { sleepingInput } from '../../nodes/MediaGeneration/n8n/sleep';
-import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
+import {
+	suspend,
+	type Sleeper,
+	type SleepingTask,
+} from '../../nodes/MediaGeneration/suspend/suspend';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
@@ -19,7 +23,6 @@ import { noAnswer, scriptedClient } from '../support/replies';
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=token';
 const HOUR = 3_600_000;
 
-type OpenSleeper = Extract<Sleeper, { kind: 'open' }>;
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
 	watch: {
@@ -30,13 +33,11 @@ const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask 
 	receiveUrl: undefined,
 	...fields,
 });
-const open = (...tasks: OpenSleeper['tasks']): OpenSleeper => ({
-	kind: 'open',
-	tasks,
-	files: FILES,
-	assembly: ASSEMBLY,
+const open = (...tasks: SleepingTask[]): Sleeper => ({
+	items: [{ json: { task_id: tasks[0]?.watch.taskId } }],
+	open: { tasks, files: FILES, assembly: ASSEMBLY, carriesInput: false },
 });
-const complete = (...items: INodeExecutionData[]): Sleeper => ({ kind: 'complete', items });
+const complete = (...items: INodeExecutionData[]): Sleeper => ({ items, open: null });
 
 /** Its loop sleeps for good. */
 beforeEach(() => {
@@ -86,13 +87,7 @@ test('what goes out if the deadline passes is one item per input item first, in 
 		{ item: 2 },
 	]);
 	expect(kept).toEqual(items);
-	expect(notes.items.map(({ kind }) => kind)).toEqual([
-		'complete',
-		'open',
-		'complete',
-		'complete',
-		'complete',
-	]);
+	expect(notes.items.map((item) => item !== null)).toEqual([false, true, false, false, false]);
 });
 
 test.each([
@@ -160,16 +155,14 @@ test.each(['a,b', 'a&ids=b#c', '50%', 'täsk "1"'])(
 describe('whether the service calls this execution', () => {
 	const called = async (receiveUrl: string | undefined, callable: boolean) => {
 		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
-		const [item] = notes.items ?? [];
-		return item?.kind === 'open' ? item.tasks.map((task) => task.called) : item;
+		return notes.items[0]?.tasks.map((task) => task.called);
 	};
 
-	const OWN = 'https://n8n.example/webhook-waiting/7/media-generation';
 	test.each<[string, string | undefined, boolean, boolean]>([
-		['where its task has this address', OWN, true, true],
+		['where its task has this address', RESUME_URL, true, true],
 		['not where it has none', undefined, true, false],
-		['not where the task calls an earlier one', OWN.replace('/7/', '/6/'), true, false],
-		['not where the service can not call', OWN, false, false],
+		['not where the task has another one', 'https://other.example/', true, false],
+		['not where the service can not call', RESUME_URL, false, false],
 	])('%s', async (_name, receiveUrl, callable, expected) => {
 		expect(await called(receiveUrl, callable)).toEqual([expected]);
 	});
@@ -182,10 +175,7 @@ test('a task that was done in the last poll is kept, as the service can forget i
 	const done = { kind: 'done' as const, taskId: 't1', task, outputs: [], watch: given };
 	const { notes } = await asleep([open(done, sleepingTask('t2'))]);
 	const [item] = notes.items;
-	expect(item?.kind === 'open' && item.tasks.map(({ known }) => known?.state)).toEqual([
-		'done',
-		undefined,
-	]);
+	expect(item?.tasks.map(({ known }) => known?.state)).toEqual(['done', undefined]);
 });
 
 test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {

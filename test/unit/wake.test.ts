@@ -12,7 +12,7 @@ import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import {
 	writeNotes,
 	type NotedTask,
-	type SleepingItem,
+	type OpenItem,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { onMachine } from '../support/machine';
 import { ASSEMBLY, FILES } from './itemSettings';
@@ -30,8 +30,7 @@ const taskOf = (taskId: string): NotedTask => ({
 	named: false,
 	called: true,
 });
-const open = (...taskIds: string[]) => ({
-	kind: 'open' as const,
+const open = (...taskIds: string[]): OpenItem => ({
 	tasks: taskIds.map(taskOf),
 	files: FILES,
 	assembly: ASSEMBLY,
@@ -42,7 +41,7 @@ const open = (...taskIds: string[]) => ({
 type Said = string | number | object;
 
 interface Setting {
-	notes?: SleepingItem[];
+	notes?: Array<OpenItem | null>;
 	items?: INodeExecutionData[];
 	says?: (taskId: string, count: number) => Said;
 	baseUrl?: string;
@@ -378,7 +377,7 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	const receiveUrl = `https://n8n.example/webhook-waiting/7/media-generation?signature=${token}`;
 	const items = [{ json: { url: receiveUrl } }, { json: {} }];
 	const { post } = sleeping({
-		notes: [{ kind: 'complete' as const }, open('t1')],
+		notes: [null, open('t1')],
 		items,
 		query: `?signature=${token}`,
 		says: () => ({ status: 'done', receive_url: receiveUrl }),

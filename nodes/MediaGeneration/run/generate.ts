@@ -3,6 +3,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
 import { attemptLater } from '../base/failures';
+import { unfinishedJson } from '../files/assembly';
+import { carryInput } from '../files/item';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
@@ -103,12 +105,12 @@ async function goToSleep(
 	}
 }
 
-/** What sleeps of an input item. */
 function sleeperOf(report: Report, fields: ItemFields, results: readonly ItemResult[]): Sleeper {
-	const own = results.filter(({ index }) => index === fields.itemIndex);
+	const { itemIndex } = fields;
+	const own = results.filter(({ index }) => index === itemIndex);
 	const asleep = own.find(({ kind }) => kind === 'asleep');
 	if (asleep?.kind !== 'asleep')
-		return { kind: 'complete', items: own.flatMap((each) => report.itemsOf(each)) };
+		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
 	const { assembly, settings } = asleep.item;
 	const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
 		if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
@@ -116,5 +118,9 @@ function sleeperOf(report: Report, fields: ItemFields, results: readonly ItemRes
 		const { delivered: _dropped, ...done } = part;
 		return [done];
 	});
-	return { kind: 'open', tasks, assembly, files: settings.files, input: includedInput(fields) };
+	const taskIds = tasks.map(({ watch }) => watch.taskId);
+	const input = includedInput(fields);
+	const json = unfinishedJson(assembly, taskIds, tasks[0]?.task);
+	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };
+	return { items: [carryInput({ json }, input)], open };
 }

@@ -76,10 +76,6 @@ export class Run implements CreateDeps {
 		return this.stop?.aborted === true;
 	}
 
-	get isHalted(): boolean {
-		return this.failed.signal.aborted;
-	}
-
 	/** Halts it where a failure ends the run: before a slot goes to the next creation, which would be paid for nothing. */
 	haltOnFailure(): void {
 		if (!this.options.failuresGoOn) this.failed.abort();

@@ -4,6 +4,7 @@ import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, urlOf } from '../base/json';
 import type { Task } from '../transport/task';
+import type { Created } from '../task/creation';
 import type { Watch } from '../task/wait';
 
 export const CONTEXT_FIELD = 'suspension';
@@ -16,8 +17,7 @@ export interface OpenTask {
 	watch: Watch;
 	/** The task as last seen; undefined where it never was. */
 	task: Task | undefined;
-	/** Callback URL that the service has for the task, if any. */
-	receiveUrl: string | undefined;
+	receiveUrl: Created['receiveUrl'];
 }
 
 export interface NotedTask extends Watch {
@@ -25,33 +25,29 @@ export interface NotedTask extends Watch {
 	known?: Task | undefined;
 }
 
-export type SleepingItem =
-	/** Its item lies finished in the input. */
-	| { kind: 'complete' }
-	| {
-			kind: 'open';
-			tasks: NotedTask[];
-			files: FileSettings;
-			assembly: Assembly;
-			/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
-			carriesInput: boolean;
-	  };
+/** What an item waits for. */
+export interface OpenItem<Task = NotedTask> {
+	tasks: Task[];
+	files: FileSettings;
+	assembly: Assembly;
+	/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
+	carriesInput: boolean;
+}
 
 export interface Notes {
 	/** One sleep of one execution. */
 	id: string;
-	items: SleepingItem[];
+	/** null: it lies finished in the input. */
+	items: Array<OpenItem | null>;
 }
 
-function moved(items: SleepingItem[], byMs: number): SleepingItem[] {
+function moved(items: Notes['items'], byMs: number): Notes['items'] {
 	const move = ({ createdAt, deadline, ...task }: NotedTask): NotedTask => ({
 		...task,
 		createdAt: createdAt + byMs,
 		deadline: deadline + byMs,
 	});
-	return items.map((item) =>
-		item.kind === 'open' ? { ...item, tasks: item.tasks.map(move) } : item,
-	);
+	return items.map((item) => item && { ...item, tasks: item.tasks.map(move) });
 }
 
 /** Any change of what is written here, or of what it means, needs another number: n8n can be upgraded while executions sleep. */
@@ -69,7 +65,7 @@ export function readNotes(kept: unknown): Notes | 'none' | 'unknown' {
 	if (!isObject(value) || value.format !== NOTES_FORMAT) return 'unknown';
 	const { id, items } = value;
 	if (typeof id !== 'string' || !Array.isArray(items)) return 'unknown';
-	return { id, items: moved(items as SleepingItem[], -clockAheadMs()) };
+	return { id, items: moved(items as Notes['items'], -clockAheadMs()) };
 }
 
 /** Names this node's notes within an expression. The node's name is quoted so that nothing in it can end the expression. */
@@ -95,7 +91,7 @@ export function resumeUrlOf(given: unknown, search?: string): string | undefined
 }
 
 export function notedTasks({ items }: Notes): NotedTask[] {
-	return items.flatMap((item) => (item.kind === 'open' ? item.tasks : []));
+	return items.flatMap((item) => item?.tasks ?? []);
 }
 
 /** The latest deadline, at which n8n itself wakes the execution. */

@@ -26,7 +26,7 @@ import {
 	readNotes,
 	resumeUrlOf,
 	type Notes,
-	type SleepingItem,
+	type OpenItem,
 } from './notes';
 import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
 
@@ -151,7 +151,7 @@ async function outputOf(
 	const output = await Promise.all(
 		items.map(async (item, index) => {
 			const note = notes.items[index];
-			const woken = note?.kind === 'open' ? await wokenItem(waking, note, { item, index }) : item;
+			const woken = note ? await wokenItem(waking, note, { item, index }) : item;
 			return woken === item ? { ...item, pairedItem: { item: index } } : woken;
 		}),
 	);
@@ -176,7 +176,7 @@ interface WakingCall {
 /** Returns the item itself where its own deadline has passed before its tasks were over. */
 async function wokenItem(
 	{ context, delivery, ends }: WakingCall,
-	note: Extract<SleepingItem, { kind: 'open' }>,
+	note: OpenItem,
 	{ item, index }: { item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData> {
 	const { tasks, assembly, files, carriesInput } = note;

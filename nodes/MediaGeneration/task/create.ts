@@ -6,11 +6,10 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../actions/operation';
 import { logOf } from '../n8n/clean';
 import type { Reply, ServiceClient } from '../transport/client';
-import { ensured } from '../base/boundedMap';
 import { backoffMs, unlessAborted, type Clock } from '../base/clock';
 import { seconds, type Failure } from '../base/failures';
 import { asText } from '../base/json';
-import { PATIENCE_MS, readCreation, type Created, type Patience } from './creation';
+import { readCreation, type Created } from './creation';
 import { fullAccountOf, type CreationLimits, type FullAccount, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
@@ -59,8 +58,8 @@ async function sendInTurn(
 	{ gate, place }: { gate: FullAccount; place: Place },
 ): Promise<Submitted> {
 	const { client, now, sleep, random, over } = deps;
-	/** Epoch ms of the first refusal of each kind: what came before says nothing of it. */
-	const firstRefusals = new Map<Patience, number>();
+	/** Epoch ms of the first refusal in a row that is tried again for some time only. */
+	let impatientSince: number | undefined;
 	let retries = 0;
 	for (;;) {
 		const mayGo = await gate.turn(place, deps, over);
@@ -81,18 +80,19 @@ async function sendInTurn(
 			case 'unclear':
 				return { ...creation, sentAt };
 			case 'retry': {
-				const { failure, patience, retryAfterMs } = creation;
+				const { failure, patienceMs = Infinity, retryAfterMs } = creation;
 				retries += 1;
 				const growing = { firstMs: 500, mostMs: 8_000, retryAfterMs };
 				const wait = backoffMs(retries, growing, random());
-				const patientUntil =
-					patience && ensured(firstRefusals, patience, now) + PATIENCE_MS[patience];
-				if (now() + wait >= Math.min(place.deadline, patientUntil ?? Infinity))
+				impatientSince = patienceMs === Infinity ? undefined : (impatientSince ?? now());
+				const patientUntil = (impatientSince ?? now()) + patienceMs;
+				if (now() + wait >= Math.min(place.deadline, patientUntil))
 					return { kind: 'failed', failure };
 				await sleep(wait, over);
 				break;
 			}
 			default: {
+				impatientSince = undefined;
 				const line = gate.news(now());
 				if (line !== undefined) logOf(deps.context).warn(line);
 			}

@@ -18,7 +18,7 @@ export interface Created {
 	/** Epoch ms at which the answer came. */
 	createdAt: number;
 	answer: JsonObject;
-	/** Where the service reports the task's end, if it reports it to this execution. */
+	/** Where the service reports its end, if this try has created it. */
 	receiveUrl?: string | undefined;
 }
 
@@ -40,11 +40,6 @@ export function requestHash(baseUrl: string, request: CreationRequest): string {
 	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
-/** Creations are repeated for this long after the first refusal of a kind, in ms. */
-export const PATIENCE_MS = { connection: 60_000, 'unknown host': 10_000, 'unnamed limit': 60_000 };
-
-export type Patience = keyof typeof PATIENCE_MS;
-
 /** A refusal that created nothing. */
 export interface Refusal {
 	/**
@@ -54,8 +49,8 @@ export interface Refusal {
 	kind: 'retry' | 'full' | 'limited';
 	failure: Failure;
 	retryAfterMs: number | undefined;
-	/** Where it is undefined, the creation is tried again until the deadline. */
-	patience: Patience | undefined;
+	/** How long such refusals in a row are tried again; undefined: until the deadline. */
+	patienceMs: number | undefined;
 }
 
 export type Creation =
@@ -87,7 +82,7 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 }
 
 function retry(failure: Failure, { headers }: Answer): Refusal {
-	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patience: undefined };
+	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patienceMs: undefined };
 }
 
 const ELSEWHERE =
@@ -130,7 +125,7 @@ function readTooMany(answer: Answer): Creation {
 	const failure = rejected(`${refused} (${saidBy(answer)})`, advice, answer.status);
 	if (limit === 'cap') return { kind: 'failed', failure };
 	const again = retry(failure, answer);
-	if (limit === 'ambiguous') return { ...again, patience: 'unnamed limit' };
+	if (limit === 'ambiguous') return { ...again, patienceMs: 60_000 };
 	// These words are about tasks that run or wait to run, and not about requests.
 	const isFull = /active.?task|concurren|queue/i.test(reasonsOf(answer.body));
 	return { ...again, kind: isFull ? 'full' : 'limited' };
@@ -170,8 +165,8 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 	}
 	const advice = 'Check the Base URL in the credential and whether the service is up.';
 	const failure = rejected(`The service could not be reached: ${reason}`, advice);
-	const patience = kind === 'impossible' ? 'unknown host' : 'connection';
-	return { kind: 'retry', failure, retryAfterMs: undefined, patience };
+	const patienceMs = kind === 'impossible' ? 10_000 : 60_000;
+	return { kind: 'retry', failure, retryAfterMs: undefined, patienceMs };
 }
 
 export function readCreation(reply: Reply): Creation {

@@ -20,8 +20,6 @@ export interface Entry {
 	taskId?: string;
 	createdAt?: number;
 	answer?: JsonObject;
-	/** Without its query, which can hold a token. */
-	receiveUrl?: string | undefined;
 	failure?: Failure;
 	/** The agent's call that is under way with it. */
 	usedBy?: string | undefined;

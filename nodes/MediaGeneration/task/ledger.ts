@@ -105,12 +105,7 @@ export class Ledger {
 	/** The newest entry of a slot, as the user can have had an unclear creation sent again. */
 	private newestOf(slot: Slot): Entry | undefined {
 		const key = this.keyOf(slot);
-		const { entries } = this.notes;
-		for (let at = entries.length - 1; at >= 0; at -= 1) {
-			const entry = entries[at];
-			if (entry?.slot === key && this.isOwn(entry)) return entry;
-		}
-		return undefined;
+		return this.notes.entries.filter((entry) => entry.slot === key && this.isOwn(entry)).at(-1);
 	}
 
 	/** Another execution left it, or an earlier call of this one had no use of it. */
@@ -148,11 +143,11 @@ export class Ledger {
 	}
 
 	private read(entry: Entry, current: CreationRequest): Earlier {
-		const { taskId, createdAt = 0, receiveUrl, sentAt } = entry;
+		const { taskId, createdAt = 0, sentAt } = entry;
 		const { request = current, failure = UNANSWERED } = entry;
 		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
 		const { answer = { task_id: taskId } } = entry;
-		return { kind: 'created', taskId, createdAt, answer, receiveUrl };
+		return { kind: 'created', taskId, createdAt, answer };
 	}
 
 	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
@@ -168,14 +163,13 @@ export class Ledger {
 	}
 
 	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
-	created(asked: Asked, { taskId, createdAt, answer, receiveUrl }: Created): void {
+	created(asked: Asked, { taskId, createdAt, answer }: Created): void {
 		quietly(() => {
 			// What was found may have been sent by an execution that left no notes.
 			if (this.newestOf(asked.slot) === undefined) this.sending(asked, createdAt);
 			const entry = this.newestOf(asked.slot);
 			if (entry === undefined) return;
 			Object.assign(entry, { createdAt, taskId });
-			if (receiveUrl !== undefined) entry.receiveUrl = endpointOf(receiveUrl);
 			// Each save of the execution has it.
 			if (JSON.stringify(answer).length <= 10_000) entry.answer = this.clean(answer);
 			delete entry.request;

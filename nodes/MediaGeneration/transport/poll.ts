@@ -24,6 +24,7 @@ export interface PollRequest {
 	/** Limits the whole poll, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	signal?: AbortSignal;
+	purpose?: Purpose;
 }
 
 export function readPoll(reply: Reply, taskId: string): Poll {
@@ -68,8 +69,7 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
 }
 
-/** Asks one route, and remembers nothing. */
-export async function pollOnRoute(
+async function pollOnRoute(
 	client: ServiceClient,
 	{ taskId, route, ...within }: Omit<PollRequest, 'kind'> & { route: PollRoute; purpose: Purpose },
 ): Promise<Poll> {
@@ -82,14 +82,13 @@ export async function pollOnRoute(
 /** Polls a task once: on the route that last answered for its kind, and where it is unknown there, on the other one. */
 export async function pollTask(
 	client: ServiceClient,
-	{ kind, ...at }: PollRequest,
+	{ kind, purpose = 'poll', ...at }: PollRequest,
 	clockNow: () => number = now,
 ): Promise<Poll> {
 	const { routes } = client.account;
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
-		const within = { timeoutMs: end - clockNow(), purpose: 'poll' } as const;
-		const poll = await pollOnRoute(client, { ...at, ...within, route });
+		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
 		// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
 		const isTask = poll.kind === 'task' && isDescribed(poll.task);
 		if (isTask) routes.set(kind, route);

@@ -3,9 +3,9 @@ import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { realClock } from '../n8n/clock';
-import type { Account, PollRoute } from '../transport/account';
+import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
-import { pollOnRoute, type Poll } from '../transport/poll';
+import { pollTask, type Poll } from '../transport/poll';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import type { Posted } from './webhook';
@@ -15,39 +15,27 @@ type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
 
 /** The callbacks of one account. Those of another account wait for none of them. */
 class Callbacks {
-	/** Requests at once. */
+	/** Polls at once. */
 	readonly turns = new Limiter(10);
 	/** Copies share one answer. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** Epoch ms until which an ID counts as unknown, without another request. */
 	readonly unknown = new BoundedMap<string, number>();
-	/** By the type of a task that has ended, as the service names it. */
-	readonly routes = new BoundedMap<string, PollRoute>();
 }
 
 const called = new BoundedMap<Account, Callbacks>();
 const callbacksOf = (account: Account) => ensured(called, account, () => new Callbacks());
 
-const typeKey = (type: string | undefined) => (type ?? '').toLowerCase();
-
-/** Sends one request to one route. For a type whose route is known both tries go to it, as a young task can be unknown for a moment. */
-async function pollOnce(
-	client: ServiceClient,
-	{ taskId, task }: Posted,
-	{ deadline, misses }: { deadline: number; misses: number },
-): Promise<Poll> {
-	const { turns, routes } = callbacksOf(client.account);
+async function pollInTurn(client: ServiceClient, taskId: string, deadline: number): Promise<Poll> {
 	const timeoutMs = Math.min(5_000, deadline - now());
-	const patience = timeLimit(timeoutMs);
-	const turn = await turns.take(1, patience.signal).catch(() => undefined);
-	patience.end();
+	const limit = timeLimit(timeoutMs);
+	const turn = await callbacksOf(client.account)
+		.turns.take(1, limit.signal)
+		.catch(() => undefined);
+	limit.end();
 	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
-	const route = routes.get(typeKey(task?.type)) ?? (misses === 0 ? 'v1' : 'v1e');
-	const at = { taskId, route, timeoutMs, purpose: 'outsider' } as const;
-	const poll = await pollOnRoute(client, at).finally(turn);
-	if (poll.kind === 'task' && poll.task.state !== 'running')
-		routes.set(typeKey(poll.task.type), route);
-	return poll;
+	const at = { taskId, kind: 'callback', timeoutMs, purpose: 'outsider' } as const;
+	return await pollTask(client, at).finally(turn);
 }
 
 /** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
@@ -66,7 +54,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 			return said === undefined || isStale ? unasked(restMs) : said;
 		}
 		if (restMs > 0 || pauseMs > 0) await realClock.sleep(Math.max(restMs, pauseMs));
-		const poll = await pollOnce(client, posted, { deadline, misses });
+		const poll = await pollInTurn(client, taskId, deadline);
 		if (poll.kind === 'missing') misses += 1;
 		const weighed = weigh(seen, poll, { nowMs: now(), proof: TWICE });
 		const { clear } = weighed;
@@ -77,7 +65,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 			const runs = clear.task.state === 'running' && claimed?.state === 'running';
 			if (said.kind !== 'running' || runs) return said;
 		} else if (clear !== undefined) {
-			// One of the two refusals can be about the key, so that not every route has denied the task.
+			// One of the two refusals can be about the key, and say nothing of the task.
 			return clear.kind === 'missing' && misses < TWICE.polls ? { ...clear, kind: 'busy' } : clear;
 		} else if (poll.kind !== 'task') said = poll;
 		pauseMs = pauseBeforeNext(poll, polls);
