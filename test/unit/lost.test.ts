@@ -5,7 +5,7 @@ import {
 	expectTask,
 	findLost,
 	withCandidates,
-	type Search,
+	type Sought,
 } from '../../nodes/MediaGeneration/task/lost';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
@@ -43,16 +43,15 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 		const headers = dated ? { date: new Date(clock.now() + aheadMs).toUTCString() } : {};
 		return answer(200, { data, has_more: tasks.length > 100 * page }, headers);
 	});
-	const search = async (given: Partial<Search> = {}) =>
+	const search = async (given: Partial<Sought> = {}, { signal } = new AbortController()) =>
 		await clock.run(
-			findLost({
-				...{ client, now: clock.now, sleep: clock.sleep, over: new AbortController().signal },
-				...{ request: request(), hash: 'h', sentAt: START, isOld: true },
-				...given,
-			}),
+			findLost(
+				{ client, now: clock.now, sleep: clock.sleep, over: signal },
+				{ request: request(), hash: 'h', sentAt: START, isOld: true, ...given },
+			),
 		);
 	/** The ID that is found, or those that could be it. */
-	const found = async (given: Partial<Search> = {}) => {
+	const found = async (given: Partial<Sought> = {}) => {
 		const finding = await search(given);
 		return finding.kind === 'created'
 			? finding.taskId
@@ -197,7 +196,7 @@ test('nor does a list of short pages that does not say where it ends', async () 
 test('a run that is over is looked for no longer, and nothing is said of it', async () => {
 	const over = new AbortController();
 	const { search, readAt } = setting([], { instead: () => (over.abort(), busy) });
-	expect(await search({ over: over.signal })).toMatchObject({ kind: 'unfound', unread: {} });
+	expect(await search({}, over)).toMatchObject({ kind: 'unfound', unread: {} });
 	expect(readAt).toEqual([0]);
 });
 

@@ -71,7 +71,6 @@ async function findEarlier(
 	const finding = await findAgain(run, asked, earlier);
 	if (finding.kind === 'created') {
 		run.ledger.created(asked, finding);
-		run.client.account.created(finding.taskId);
 		run.spending.note(finding);
 		return finding;
 	}
@@ -89,15 +88,15 @@ async function findAgain(
 	{ hash, request }: Asked,
 	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
 ): Promise<Finding> {
-	const known = expectTask(run.client.account, hash);
 	const { client, over, now, sleep } = run;
-	const search = { client, over, now, sleep, request, ...earlier, hash, isOld: true };
+	const known = expectTask(client.account, hash);
+	const sought = { request, ...earlier, hash, isOld: true };
 	try {
 		const lagMs = earlier.kind === 'unclear' ? 0 : earlier.overAt + LISTED_WITHIN_MS - now();
-		const finding = await findLost(search);
+		const finding = await findLost(run, sought);
 		if (lagMs <= 0 || !mayCreate(finding)) return finding;
 		await sleep(lagMs, over);
-		return await findLost(search);
+		return await findLost(run, sought);
 	} finally {
 		known();
 	}
@@ -144,7 +143,7 @@ async function createWithinCredits(
 /** A creation without a clear answer is looked for, and counts as created where it is found. */
 async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
 	const { request, slot, hash } = asked;
-	const { client, ledger, over, now, sleep } = run;
+	const { client, ledger, now } = run;
 	try {
 		ledger.sending(asked, now());
 	} catch (error) {
@@ -162,8 +161,7 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		ledger.unclear(asked, submitted);
 		if (submitted.failure.taskId !== undefined) return submitted;
 		const { sentAt } = submitted;
-		const search = { client, over, now, sleep, request, sentAt, hash, isOld: false };
-		const finding = await findLost(search);
+		const finding = await findLost(run, { request, sentAt, hash, isOld: false });
 		if (finding.kind === 'unfound')
 			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
 		const created = { ...finding, receiveUrl: asText(request.body.receive_url) };

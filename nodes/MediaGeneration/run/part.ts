@@ -21,17 +21,16 @@ export async function runPart(run: Run, item: Item, part: Part): Promise<PartRes
 
 async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
 	const { kind } = item.settings.waiting;
-	const sleeps = kind === 'suspend';
 	// A try that takes a task up waits for the whole Timeout again.
 	const since = run.now();
 	const made = await madeFor(run, item, part);
-	if (sleeps) run.bedtime.passed(part);
+	if (kind === 'suspend') run.bedtime.passed(part);
 	if (made.kind !== 'created' || kind === 'no') return made;
-	const { taskId } = made;
-	const asleep = sleeps ? run.asleep : undefined;
+	const { taskId, createdAt } = made;
+	const deadline = Math.max(createdAt, since) + item.settings.timeoutMs;
+	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
 	try {
-		const deadline = Math.max(made.createdAt, since) + item.settings.timeoutMs;
-		return await waitFor(run, part, { made, deadline, asleep });
+		return await waitFor(run, watch, { made, sleeps: kind === 'suspend' });
 	} catch (error) {
 		return asFailed(broken(error, 'sent', taskId));
 	}
@@ -44,25 +43,18 @@ async function madeFor(run: Run, item: Item, part: Part): Promise<Created | Fail
 }
 
 async function waitFor(
-	run: Run,
-	part: Part,
-	{ made, deadline, asleep }: { made: Created; deadline: number; asleep: AbortSignal | undefined },
+	{ client, polls, now, sleep, spending, over, asleep }: Run,
+	watch: Watch,
+	{ made: { receiveUrl }, sleeps }: { made: Created; sleeps: boolean },
 ): Promise<PartResult> {
-	const { client, spending, over } = run;
-	const { taskId, createdAt, receiveUrl } = made;
-	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
-	const { polls, now, sleep } = run;
-	const waited = await waitForTask(watch, { client, polls, now, sleep, signal: over, asleep });
-	spending.seen(taskId, waited.task);
-	switch (waited.kind) {
-		case 'done':
-			return { ...waited, watch, delivered: undefined };
-		case 'released':
-			if (over.aborted) return asFailed(cancelled(taskId, waited.task?.status));
-			return { kind: 'open', watch, task: waited.task, receiveUrl };
-		case 'failed':
-			return waited;
-	}
+	const signals = { signal: over, asleep: sleeps ? asleep : undefined };
+	const waited = await waitForTask(watch, { client, polls, now, sleep, ...signals });
+	const { task } = waited;
+	spending.seen(watch.taskId, task);
+	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
+	if (waited.kind === 'failed') return waited;
+	if (over.aborted) return asFailed(cancelled(watch.taskId, task?.status));
+	return { kind: 'open', watch, task, receiveUrl };
 }
 
 /** What the request of a task tells of it. */

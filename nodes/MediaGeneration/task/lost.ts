@@ -2,7 +2,6 @@
  * Looks in the service's list for the task of a creation whose answer never came. It takes the one task that is surely it; whatever else
  * could be it is a candidate. A list that lacks it proves nothing.
  */
-import type { CreationRequest } from '../actions/operation';
 import type { Account } from '../transport/account';
 import type { Answer, ServiceClient } from '../transport/client';
 import type { Clock } from '../base/clock';
@@ -11,15 +10,17 @@ import { asText } from '../base/json';
 import { unreadable } from '../transport/reading';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
 import type { Created } from './creation';
+import type { Asked } from './ledger';
 import { resemblance, type Resemblance } from './resemblance';
 
-export interface Search extends Clock {
+interface SearchDeps extends Clock {
 	client: ServiceClient;
 	/** Aborts when the run is over. */
 	over: AbortSignal;
-	request: CreationRequest;
-	/** See {@link expectTask}. */
-	hash: string;
+}
+
+/** A creation whose task is looked for. */
+export interface Sought extends Pick<Asked, 'request' | 'hash'> {
 	/** Epoch ms by our clock; not after the request. */
 	sentAt: number;
 	/** Whether an earlier try or execution sent it: then one reading is enough. */
@@ -55,8 +56,9 @@ export function expectTask({ expected }: Account, hash: string): () => void {
 }
 
 /** Never rejects. */
-export async function findLost(search: Search): Promise<Finding> {
-	const { now, sleep, over, isOld } = search;
+export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
+	const { now, sleep, over } = deps;
+	const { isOld } = sought;
 	const since = now();
 	let finding: Finding = {
 		kind: 'unfound',
@@ -67,7 +69,7 @@ export async function findLost(search: Search): Promise<Finding> {
 	for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), over);
 		if (over.aborted) break;
-		const read = await attemptLater(async () => await readFor(search));
+		const read = await attemptLater(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
 		if (finding.kind === 'created' || (isOld && finding.unread === undefined)) break;
@@ -97,18 +99,14 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 }
 
 /** Throws a FailureError where the list can't be read. */
-async function readFor(search: Search): Promise<Finding> {
-	const { client, now, sleep, over, sentAt, request, hash, isExact = true } = search;
+async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
+	const { client, now, sleep, over } = deps;
+	const { sentAt, request, hash, isExact = true } = sought;
 	const { made, expected } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
 		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
-	const list = await readTaskList({
-		...once,
-		limit: 500,
-		mostPages: 5,
-		isOld,
-	});
+	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
 		const fit = resemblance(task.raw, request);
