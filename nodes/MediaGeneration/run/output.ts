@@ -1,5 +1,5 @@
 /** Makes the one output of a run from the results of its items, and says what tasks it leaves. */
-import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
 import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/hint';
@@ -16,18 +16,6 @@ import type { Spending } from '../task/spending';
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
 	const isWanted = attempt(() => fields?.options.includeInput === true);
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
-}
-
-function itemsOf(node: INode, result: ItemResult): INodeExecutionData[] {
-	if (result.kind === 'items') return result.items;
-	if (result.kind !== 'failed') return [];
-	if (result.delivered === undefined) return [failureItem(node, result)];
-	const { items, outputs } = result.delivered;
-	const binary = items[0]?.binary;
-	// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
-	return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
-		? [failureItem(node, result, { outputs, binary })]
-		: [...items.filter((item) => item.binary), failureItem(node, result, { outputs })];
 }
 
 /** How this node runs: `failuresGoOn` means as items, by "On Error". */
@@ -84,7 +72,19 @@ export class Report {
 
 	itemsOf(result: ItemResult): INodeExecutionData[] {
 		const input = includedInput(this.items[result.index]);
-		return itemsOf(this.context.getNode(), result).map((item) => carryInput(item, input));
+		const items = result.kind === 'failed' ? this.itemsOfFailure(result) : [];
+		return (result.kind === 'items' ? result.items : items).map((item) => carryInput(item, input));
+	}
+
+	private itemsOfFailure(result: FailedResult): INodeExecutionData[] {
+		const node = this.context.getNode();
+		if (result.delivered === undefined) return [failureItem(node, result)];
+		const { items, outputs } = result.delivered;
+		const binary = items[0]?.binary;
+		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
+		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
+			? [failureItem(node, result, { outputs, binary })]
+			: [...items.filter((item) => item.binary), failureItem(node, result, { outputs })];
 	}
 
 	/** Lists paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */

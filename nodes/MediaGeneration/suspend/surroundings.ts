@@ -8,7 +8,8 @@ import { warn } from '../n8n/editor';
 
 interface Trouble {
 	hint: string;
-	line: string;
+	/** For the log. */
+	advice: string;
 }
 
 /** n8n counts a workflow's own Timeout from the execution's start, asleep too, and cancels the execution when its deadline wakes it. */
@@ -16,11 +17,9 @@ function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble
 	const { executionTimeout } = workflowSettings(context);
 	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
 	if (limitMs <= 0 || limitMs >= timeoutMs) return undefined;
-	const both = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
-	return {
-		hint: both,
-		line: `${both}: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`,
-	};
+	const hint = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
+	const advice = `: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
+	return { hint, advice };
 }
 
 /** n8n 2.41 answers such a caller with the sleeping items at the moment when the execution begins to wait. */
@@ -37,10 +36,9 @@ function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
 	const caller = nodes.find((node) => node.disabled !== true && answersAtOnce(node));
 	if (caller === undefined) return undefined;
 	const hint = `"${caller.name}" answers its caller with unfinished items once the execution sleeps`;
-	return {
-		hint,
-		line: `${hint}. Let it answer at once with the task_id, or by Respond to Webhook behind this node`,
-	};
+	const advice =
+		'. Let it answer at once with the task_id, or by Respond to Webhook behind this node';
+	return { hint, advice };
 }
 
 /** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow has finished, and it goes on with that one's items. */
@@ -48,7 +46,7 @@ function subworkflow(context: IExecuteFunctions): Trouble | undefined {
 	if (context.getMode() !== 'integrated') return undefined;
 	const hint =
 		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll';
-	return { hint, line: hint };
+	return { hint, advice: '' };
 }
 
 /** @param timeoutMs the longest of the tasks that the execution is to sleep on */
@@ -56,6 +54,6 @@ export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number
 	quietly(() => {
 		const trouble =
 			workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? subworkflow(context);
-		if (trouble !== undefined) warn(context, trouble.hint, trouble.line);
+		if (trouble !== undefined) warn(context, trouble.hint, `${trouble.hint}${trouble.advice}`);
 	});
 }
