@@ -148,10 +148,8 @@ test('an account that is paused beyond the deadline gets no request', async () =
 
 const [beyond, upTo] = [{ 'retry-after': '120' }, { 'retry-after': '60' }];
 test.each<[string, Reply]>([
-	['rate limit', answer(429, { message: 'rate limit' }, beyond)],
 	['active-task limit', answer(429, { code: 'active_task_limit' }, beyond)],
 	['a limit without a name', answer(429, {}, beyond)],
-	['server_busy', answer(503, { code: 'server_busy' }, beyond)],
 	['server_busy until the deadline itself', answer(503, { code: 'server_busy' }, upTo)],
 	['a rate limit until then', answer(429, { message: 'rate limit' }, upTo)],
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
@@ -209,7 +207,6 @@ const RATE = answer(429, { message: 'rate limit' });
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
 test.each<[string, Reply, number, Reply]>([
 	['a connection: not the queue before', FULL, 70_000, UNCONNECTED],
-	['a connection: not a rate limit before', RATE, 70_000, UNCONNECTED],
 	['a limit without a name: not the queue before', FULL, 70_000, answer(429)],
 ])(
 	'patience counts from the first of such refusals in a row, with %s',
@@ -257,57 +254,31 @@ test.each<[string, Reply, string[]]>([
 	},
 );
 
-test.each([
-	[0, [375, 750, 1_500, 3_000, 6_000, 6_000]],
-	[0.5, [500, 1_000, 2_000, 4_000, 8_000, 8_000]],
-	[0.98, [620, 1_240, 2_480, 4_960, 9_920, 9_920]],
-])('the pauses between tries grow, and not all of them alike: %d', async (random, pauses) => {
+test('the pauses between tries grow, and not all of them alike', async () => {
+	const pauses = [375, 750, 1_500, 3_000, 6_000, 6_000];
 	const times: number[] = [];
 	const { clock, deps, create } = setUp((count, { now }) => {
 		times.push(now());
 		return count > pauses.length ? CREATED : answer(503, { code: 'server_busy' });
 	});
-	deps.random = () => random;
+	deps.random = () => 0;
 	await clock.run(create());
 	expect(times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)))).toEqual(
 		pauses,
 	);
 });
 
-test.each([
-	['beyond its deadline', 60_000],
-	['until its deadline', 120_000],
-])('who comes to a queue while the account is paused %s does not wait either', async (_, ms) => {
-	const { clock, start, client, deps, create } = setUp(() =>
-		answer(429, { code: 'active_task_limit' }, { 'retry-after': '120' }),
-	);
-	const patient = create();
-	await clock.advance(1_000);
-	const requests = client.requests.length;
-	const late = createTask(deps, REQUEST, { deadline: start + ms, boundsFull: true });
-	expect(await clock.run(late)).toMatchObject({
-		kind: 'failed',
-		failure: { outcome: 'rejected', httpStatus: 429 },
-	});
-	expect(clock.now() - start).toBe(1_000);
-	expect(client.requests).toHaveLength(requests);
-	await clock.run(patient);
-});
-
 const BUSY_FOR_LONG = answer(503, { code: 'server_busy' }, { 'retry-after': '120' });
 
-test.each([15, 60])(
-	'a pause that the service asks for does not make the account full: none of %d outlasts the Timeout',
-	async (count) => {
-		const { clock, start, deps } = setUp(() => BUSY_FOR_LONG);
-		const all = Array.from({ length: count }, async () => {
-			return await createTask(deps, REQUEST, limits(start + 20_000));
-		});
-		const ends = await clock.run(Promise.all(all));
-		expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['failed']));
-		expect(clock.now() - start).toBeLessThanOrEqual(20_000);
-	},
-);
+test('a pause that the service asks for does not make the account full: none of 15 outlasts the Timeout', async () => {
+	const { clock, start, deps } = setUp(() => BUSY_FOR_LONG);
+	const all = Array.from({ length: 15 }, async () => {
+		return await createTask(deps, REQUEST, limits(start + 20_000));
+	});
+	const ends = await clock.run(Promise.all(all));
+	expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['failed']));
+	expect(clock.now() - start).toBeLessThanOrEqual(20_000);
+});
 
 test('an old refusal supplies no later message', async () => {
 	let answers: Reply[] = [RATE, CREATED];

@@ -107,17 +107,6 @@ test('the turn of one that is stopped, or out of time, goes to the next', async 
 	expect(asked).toEqual(['stopped late 2000', 'late late 2000', 'next 2000']);
 });
 
-test('a full account is waited for apart from the Timeout, one that limits requests within it', async () => {
-	const waits = async (first: Reply) => {
-		const { clock, asked, asks } = await closed(first);
-		// Who came while it was open may wait as long as who came later.
-		await clock.run(Promise.all([asks('a', [first, CREATED], { waitMs: 5_000 })]));
-		return asked;
-	};
-	expect(await waits(FULL)).toEqual(['a 2000', 'a 6000']);
-	expect(await waits(LIMITED)).toEqual(['a 2000', 'a late 5000']);
-});
-
 test('who waits for a full account that turns out to limit requests has its Timeout from then on', async () => {
 	const { clock, asked, asks } = await closed();
 	const a = asks('a', Array<Reply>(4).fill(LIMITED));

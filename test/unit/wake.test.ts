@@ -178,7 +178,6 @@ describe('it sleeps on', () => {
 	test.each<[string, Setting]>([
 		['no items', { items: [] }],
 		['other items', { items: [{ json: {} }, { json: {} }] }],
-		['items that are none', { evaluates: ([, notes, url]) => [undefined, notes, url] }],
 		['no notes', { evaluates: ([items, , url]) => [items, undefined, url] }],
 		['nothing that n8n could evaluate', { evaluates: () => undefined }],
 	])('where this node has put nothing to sleep: %s', async (_name, setting) => {
@@ -249,16 +248,6 @@ describe('it wakes', () => {
 					items: [{ json: { status: 'done' } }],
 				});
 		});
-	});
-
-	test('once for two calls at the same moment', async () => {
-		const { post, files } = sleeping({ notes: [open('t1'), open('t2')] });
-		const value = await onMachine(
-			async () => await Promise.all([post({ id: 't1' }), post({ id: 't2' })]),
-		);
-		expect(value.map(({ items }) => items?.length).sort()).toEqual([2, undefined]);
-		expect(value.map(({ body }) => body)).toContainEqual(BUSY);
-		expect(files).toHaveLength(2);
 	});
 
 	test('with a task that was done before the sleep, and that the service has forgotten', async () => {
@@ -399,19 +388,6 @@ describe('a 200 means that n8n has stored it', () => {
 			store();
 			expect((await first).status).toBe(200);
 			expect(files).toHaveLength(1);
-		});
-	});
-
-	test('what n8n did not take is forgotten again', async () => {
-		await onMachine(async () => {
-			let stores = false;
-			const { post } = sleeping({ stores: () => stores });
-			expect((await post({ id: 't1' })).status).toBe(500);
-			stores = true;
-			expect(await post({ id: 't1' })).toMatchObject({
-				status: 200,
-				items: [{ json: { status: 'done' } }],
-			});
 		});
 	});
 });
