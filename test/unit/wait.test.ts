@@ -207,6 +207,17 @@ describe('a refusal ends the waiting', () => {
 	});
 });
 
+test.each<[string, Script, ends: number]>([
+	['done', () => done(), 1],
+	['failed', () => failed(), 1],
+	['not shown any more', () => denied(), 0],
+])('the account learns that a task is %s', async (_name, script, ends) => {
+	const { client, run } = setUp(script);
+	client.account.created('t');
+	await run();
+	expect(client.account.ends).toBe(ends);
+});
+
 describe('a failure', () => {
 	test('by the service ends the waiting at once', async () => {
 		const { waited, atS } = await setUp(() => failed()).run();
