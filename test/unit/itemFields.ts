@@ -9,11 +9,14 @@ import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/fai
  */
 export function fieldsWith(
 	parameters: Record<string, unknown>,
-	more: { typed?: object } = {},
+	more: { typed?: object; asTool?: boolean } = {},
 ): ItemFields {
-	const { typed = parameters } = more;
+	const { typed = parameters, asTool = false } = more;
 	const context = {
-		getNode: () => ({ type: 'mediaGeneration', parameters: typed }),
+		getNode: () => ({
+			type: asTool ? 'mediaGenerationTool' : 'mediaGeneration',
+			parameters: typed,
+		}),
 		getExecutionId: () => '1',
 		getTimezone: () => 'UTC',
 		getNodeParameter(name: string, _index: number, fallback?: unknown) {

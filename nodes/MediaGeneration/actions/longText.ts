@@ -4,7 +4,15 @@ import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
 import type { ItemFields } from './fields';
-import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
+import {
+	amount,
+	AS_TOOL,
+	choice,
+	select,
+	shownWhen,
+	toggle,
+	type CreationRequest,
+} from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -32,7 +40,7 @@ export const longTextFields: INodeProperties[] = [
 					'join',
 					'Split the text, speak all parts at once, wait for them, and join them into one file',
 				),
-				displayOptions: { hide: { waitForCompletion: [false] } },
+				displayOptions: { hide: { ...AS_TOOL, waitForCompletion: [false] } },
 			},
 			choice('Off', 'off', 'Send the text as it is, in one request'),
 			choice(
