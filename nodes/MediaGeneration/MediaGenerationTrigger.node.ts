@@ -52,8 +52,7 @@ export class MediaGenerationTrigger implements INodeType {
 		triggerPanel: {
 			header: 'Receive a finished task',
 			executionsHelp: `<b>While building your workflow</b>, click "Execute step". ${TEST_EVENT}<br /> <br /><b>Once you're happy with your workflow</b>, publish it, and use the Production URL instead. These executions show up in the <a data-key="executions">executions list</a>, not in the editor.`,
-			activationHint:
-				'Once the workflow is published, the service can call the Production URL at any time.',
+			activationHint: `${TEST_EVENT} Once the workflow is published, the service can call the Production URL at any time.`,
 		},
 		defaults: { name: 'Media Generation Trigger' },
 		inputs: [],

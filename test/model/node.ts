@@ -16,7 +16,7 @@ import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
 import { FileHost, Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
-import { Machine } from '../support/machine';
+import { Machine, START } from '../support/machine';
 import { N8n, type Execution } from './n8n';
 import { Service, type Request, type Sent } from './service';
 
@@ -49,6 +49,8 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	asTool?: boolean;
 	asSubworkflow?: boolean;
 	isManual?: boolean;
+	/** How long after the first run of a test it starts. */
+	minutesLater?: number;
 	/** Runs against the same service, by the same workflow. */
 	like?: Ran;
 	/** Whether n8n gives no signal of a stop. */
@@ -112,7 +114,8 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		node: { ...PLAIN_NODE, ...given.node },
 	};
 	const { baseUrl, ownUrl, filesUrl } = after ?? given.like ?? addresses();
-	const machine = new Machine(history.seed);
+	const start = START + (given.minutesLater ?? 0) * 60_000;
+	const machine = new Machine(history.seed, { start });
 	const requests: Request[] = [];
 	const note = () => undefined;
 	const service: Service = new Service(machine, history, filesUrl, {

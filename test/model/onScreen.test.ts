@@ -30,6 +30,13 @@ test('a failure says what running the node again would pay', async () => {
 	);
 });
 
+test('one other task is not called "those"', async () => {
+	const { error } = await runNode({ parameters: sounds('a', 'b'), creations: [good, refused] });
+	expect(error?.description).toContain(
+		` also for the 1 that is paid for. Fetch it with "Task: Wait": ${idOf(0)}. To keep`,
+	);
+});
+
 test('a failure whose own task is the only one names it once', async () => {
 	const { error } = await runNode({
 		parameters: { ...sound, options: { timeout: 1 } },
@@ -78,6 +85,15 @@ describe('a manual run', () => {
 			`2 tasks are paid in an earlier test run: pin the output, or fetch them with "Task: Wait": ${idOf(0)}, ${idOf(1)}`,
 		);
 		expect(second.logs.join()).toMatch(/paid in an earlier test run/);
+	});
+
+	test('remembers them for an hour', async () => {
+		const given = { ...manual, parameters: sound };
+		const first = await runNode(given);
+		const second = await runNode({ ...given, like: first, minutesLater: 61 });
+		expect(second.hints.join()).not.toMatch(/test run/);
+		const third = await runNode({ ...given, like: second, minutesLater: 61 + 59 });
+		expect(third.hints[0]).toMatch(/^1 task is paid in an earlier test run/);
 	});
 
 	test('says nothing of tasks that failed, and no other mode does', async () => {

@@ -42,8 +42,10 @@ describe('examples', () => {
 
 	it('are importable: unique names and IDs, nodes that say what they are for', () => {
 		for (const file of exampleNames) {
-			const { name, nodes } = read(file);
+			const { name, nodes, pinData } = read(file);
 			assert.match(name, /^Media Generation: /, file);
+			// Without it, n8n 2.41 fails at the second "Execute step" of an imported workflow.
+			assert.ok(pinData, file);
 			assert.equal(new Set(nodes.map((node) => node.name)).size, nodes.length, file);
 			assert.equal(new Set(nodes.map((node) => node.id)).size, nodes.length, file);
 			const ours = nodes.filter(({ type }) => type.startsWith('n8n-nodes-media-generation.'));

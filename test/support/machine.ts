@@ -28,7 +28,7 @@ interface Timer {
 }
 
 /** A time in 2030, in epoch ms. */
-const START = 1_900_000_000_000;
+export const START = 1_900_000_000_000;
 /** Far more than any history takes: something turns in a circle. */
 const MOST_STEPS = 60_000;
 

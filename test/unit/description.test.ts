@@ -204,7 +204,7 @@ describe('which fields are shown', () => {
 		return fields.filter(
 			(field) =>
 				field.name === name &&
-				NodeHelpers.displayParameter({}, field, { typeVersion: 1.1 }, action, values),
+				NodeHelpers.displayParameter(values, field, { typeVersion: 1.1 }, action, values),
 		);
 	};
 
@@ -245,6 +245,14 @@ describe('which fields are shown', () => {
 			options: {},
 		});
 		expect(forRun(create)).not.toHaveProperty('fields');
+		for (const [bodyContentType, hints] of [
+			['json', [undefined]],
+			['={{ $json.type }}', [undefined]],
+			['multipart-form-data', [expect.stringMatching(/^Further fields of the form/)]],
+		])
+			expect(shownAs('body', { ...create, bodyContentType }).map(({ hint }) => hint)).toEqual(
+				hints,
+			);
 	});
 
 	test('a tool of an agent has no fields for files, and a word on what limits its cost', () => {
@@ -252,7 +260,8 @@ describe('which fields are shown', () => {
 		const ofTool = Object.keys(forRun(sound, tool) ?? {});
 		expect(ofTool).not.toContain('downloadOutput');
 		expect(ofTool).not.toContain('outputBinaryField');
-		expect(forRun({ ...sound, options: { fileName: 'a' } }, tool)).toMatchObject({ options: {} });
+		const options = { fileName: 'a', splitFiles: true };
+		expect(forRun({ ...sound, options }, tool)).toMatchObject({ options: {} });
 		expect(ofTool).toContain('toolNotice');
 		expect(Object.keys(forRun(sound) ?? {})).not.toContain('toolNotice');
 	});

@@ -2,11 +2,20 @@
 import type { IDataObject } from 'n8n-workflow';
 import { invalid, type FailureError } from '../base/failures';
 import { pathProblem } from '../transport/baseUrl';
-import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
+import {
+	AS_FORM,
+	bodyTypeField,
+	formFields,
+	formFiles,
+	formTexts,
+	isForm,
+	NOT_AS_FORM,
+} from './inputFiles';
 import { deepMerge } from './jsonObjects';
 import {
 	dateTime,
 	filtersField,
+	hiddenWhen,
 	jsonField,
 	limitFields,
 	shownWhen,
@@ -74,8 +83,12 @@ export const task: Resource = {
 			}),
 			queryField,
 			bodyTypeField,
-			bodyField,
+			...hiddenWhen(AS_FORM, [bodyField]),
 			...formFields,
+			// With an expression as the type, the editor shows the first of the two alone.
+			...hiddenWhen(NOT_AS_FORM, [
+				{ ...bodyField, hint: 'Further fields of the form, as JSON. Those above override them.' },
+			]),
 		]),
 		...shownWhen({ operation: ['delete'] }, deletionFields),
 		...shownWhen({ operation: ['getAll'] }, [

@@ -52,8 +52,9 @@ function adviceAfter({ taskId }: Failure, left: LeftOver): string {
 	if (taskIds.every((each) => each === taskId)) return before;
 	const list = taskIds.join(', ');
 	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
-	const paid = taskIds.length === 1 ? '1 that is' : `${taskIds.length} that are`;
-	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch those with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
+	const [paid, them] =
+		taskIds.length === 1 ? ['1 that is', 'it'] : [`${taskIds.length} that are`, 'those'];
+	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch ${them} with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
 }
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
