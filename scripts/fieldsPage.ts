@@ -7,7 +7,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-const node = { typeVersion: 1.1 };
+const node = { typeVersion: 1 };
 
 const escaped = (words: string) => words.replace(/\s+/g, ' ').replace(/<\/?code>/g, '`');
 

@@ -68,14 +68,15 @@ function outputOf(resource, operation) {
 	return { ...schemaOf(shape), version: 1 };
 }
 
-/** Files below `__schema__`, where n8n looks for them by the node's version, which both nodes share. */
-function schemaFiles(resources, version) {
+/** Files below `__schema__`, where n8n looks for them by the node's version. */
+function schemaFiles(resources, triggerVersion) {
 	const files = resources.flatMap((resource) =>
 		resource.operations.map((operation) => [
-			`v${version}.0/${resource.value}/${operation.value}.json`,
+			`v1.0.0/${resource.value}/${operation.value}.json`,
 			outputOf(resource, operation),
 		]),
 	);
+	const version = Number.isInteger(triggerVersion) ? `${triggerVersion}.0` : triggerVersion;
 	return Object.fromEntries([
 		...files,
 		[`v${version}.0/output.json`, { ...schemaOf(trigger), version: 1 }],

@@ -59,8 +59,7 @@ export class MediaGeneration implements INodeType {
 			dark: 'file:../../icons/mediaGeneration.dark.svg',
 		},
 		group: ['transform'],
-		// For a node of version 1, n8n 2.41 evaluates an expression before each webhook call, which fails with "binaryMode: combined" (`parseRequestBody`).
-		version: 1.1,
+		version: 1,
 		...forBuilders,
 		subtitle,
 		description: 'Generate speech, sound effects and images, and wait for the results',

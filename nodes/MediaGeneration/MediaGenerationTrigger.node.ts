@@ -40,7 +40,7 @@ export class MediaGenerationTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		...triggerForBuilders,
-		// Not 1, as in the other node.
+		// n8n 2.41 evaluates an expression of its own before each call to a webhook of version 1 (docs/queue-mode.md).
 		version: 1.1,
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or Failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',

@@ -194,7 +194,7 @@ export function node(
 		id: `id-${name}`,
 		name,
 		type,
-		typeVersion: 1.1,
+		typeVersion: 1,
 		position: [0, 0],
 		parameters,
 		...settings,

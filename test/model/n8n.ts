@@ -174,7 +174,7 @@ export class N8n {
 			id: NODE_ID,
 			name: 'Media',
 			type: 'mediaGeneration',
-			typeVersion: 1.1,
+			typeVersion: 1,
 			position: [0, 0],
 			parameters: {},
 			onError,

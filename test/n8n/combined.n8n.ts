@@ -19,16 +19,19 @@ describe('combined', () => {
 		return data;
 	}
 
-	it('files are found behind Generate, of an item that slept and of one that did not', async () => {
+	it('files are found behind Generate; Suspend is refused before anything is paid', async () => {
 		const { rest, service } = context;
 		const workflow = await context.addWorkflow('combined', { PATH: 'combined' });
-		const jobs = [100, 6_000].map((ms) => ({ text: `${ms} ms`, standIn: { ms } }));
-		const body = { jobs, grace: 2, timeout: 3600 };
-		const id = await rest.startByWebhook(workflow, 'combined', body);
-		const asleep = await rest.waitForExecution(id, 'waiting');
-		assert.equal(asleep.status, 'waiting');
+		const job = (text: string, waitMode: string) => ({ text, waitMode, standIn: { ms: 100 } });
+		const jobs = [job('one', 'poll'), job('two', 'poll'), job('asleep', 'callback')];
+		const id = await rest.startByWebhook(workflow, 'combined', { jobs });
 		const execution = await rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		assert.equal(service.tasks.length, 2);
+		const [refused, ...none] = items(execution, 'Generate', { output: 1 });
+		assert.equal(none.length, 0);
+		assert.equal(refused?.json.outcome, 'invalid');
+		assert.match(String(refused.json.error), /can't be suspended .*"binaryMode: combined"/);
 		const made = items(execution, 'Generate').map(fileOf);
 		assert.equal(made.length, 2);
 		// "Task: Wait" passes them on as they are.

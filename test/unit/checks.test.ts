@@ -19,6 +19,8 @@ interface Setting {
 	answered?: { statusCode: number; body: unknown };
 	/** The workflow's own Timeout, in seconds; null in an n8n that can not say. */
 	executionTimeout?: number | null;
+	/** The workflow's setting. */
+	binaryMode?: 'combined' | 'separate';
 	executionId?: string | null;
 }
 
@@ -29,12 +31,15 @@ function contextOf({
 	reads = true,
 	answered,
 	executionTimeout,
+	binaryMode,
 	executionId = '7',
 }: Setting = {}) {
 	const fake = fakeN8n({
 		...(answered !== undefined && { http: () => answered }),
 		own: {
-			...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
+			...(executionTimeout !== null && {
+				getWorkflowSettings: () => ({ executionTimeout, binaryMode }),
+			}),
 			...(isToolExecution && { isToolExecution }),
 			getNode: () => ({ id: 'node-1', name: 'Media', type }),
 			getExecutionId: () => executionId ?? undefined,
@@ -107,6 +112,13 @@ test.each(['7c9e6679-7425-40de-944b-e07fc1f90ae7', 'a7'])(
 		expect(message).toMatch(/engine whose executions this node can't suspend/);
 	},
 );
+
+test('n8n 2.41 refuses every call for a node of version 1 in a workflow of the combined binary mode', async () => {
+	const { message } = await refusal({ binaryMode: 'combined', answered: RUNNING });
+	expect(message).toMatch(/with the workflow setting "binaryMode: combined"$/);
+	const { context } = contextOf({ binaryMode: 'separate', answered: RUNNING });
+	expect(await checkSuspension(context, SERVICE)).toMatchObject({ callable: true });
+});
 
 test.each([
 	['in public', PUBLIC, SERVICE, true],

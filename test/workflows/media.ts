@@ -114,7 +114,7 @@ function operation(dice: Dice, text: string) {
 function ofOurs(parameters: object, further: Record<string, unknown>, tool = ''): NodeGiven {
 	return {
 		type: `${PACKAGE}.mediaGeneration${tool}`,
-		typeVersion: 1.1,
+		typeVersion: 1,
 		parameters: { ...parameters },
 		settings: { credentials, ...further },
 	};

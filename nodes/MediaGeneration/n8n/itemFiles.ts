@@ -3,14 +3,8 @@
  * (`convertBinaryData`, n8n-core 2.41). Only n8n's own helper knows the setting: JSON that came from outside can have such a field, too,
  * and must not lead to files of others.
  */
-import type {
-	IBinaryData,
-	IBinaryKeyData,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryData, IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import { isObject } from '../base/json';
-import { workflowSettings } from './execution';
 
 type FileContext = Pick<IExecuteFunctions, 'getInputData' | 'helpers'>;
 
@@ -40,19 +34,4 @@ export function fileNamed(files: IBinaryKeyData, given: string): IBinaryData | u
 	const own = Object.hasOwn(files, given);
 	const name = own ? given : given.replace(`${MOVED_TO}.`, '');
 	return Object.hasOwn(files, name) ? files[name] : undefined;
-}
-
-const isCombined = (context: object) => workflowSettings(context).binaryMode === 'combined';
-
-/** Makes an item fit to be read by {@link expressedItems} later, with its files. */
-export function forExpressions(context: object, item: INodeExecutionData): INodeExecutionData {
-	const { binary, ...others } = item;
-	if (binary === undefined || !isCombined(context)) return item;
-	return { ...others, json: { ...item.json, [MOVED_TO]: { ...binary } } };
-}
-
-/** @param given what `$input.all()` gives: in the combined mode only the JSON of each item (`workflow-data-proxy`, n8n-workflow 2.41) */
-export function expressedItems(context: object, given: readonly unknown[]): INodeExecutionData[] {
-	const items = isCombined(context) ? given.map((json) => ({ json })) : given;
-	return items as INodeExecutionData[];
 }

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { showHint } from '../n8n/editor';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { isToolRun, storeOf } from '../n8n/execution';
+import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
@@ -48,6 +48,12 @@ export async function checkSuspension(
 		throw invalid(
 			"An execution can't be suspended with a credential whose fields depend on the items",
 			`n8n has no items when it wakes the execution, so it can't resolve them. Select a credential without such expressions, or ${POLL_INSTEAD}`,
+		);
+	// n8n 2.41 evaluates an expression without the execution's data before each call to a webhook of version 1 (`parseRequestBody`).
+	if (workflowSettings(context).binaryMode === 'combined')
+		throw invalid(
+			'An execution can\'t be suspended with the workflow setting "binaryMode: combined"',
+			`n8n refuses every call that would wake it. Change that setting of the workflow, or ${POLL_INSTEAD}`,
 		);
 	// n8n's coming engine has other IDs, and wakes executions in another way (engine-v2-webhooks.js, n8n 2.41).
 	if (!/^\d+$/.test(context.getExecutionId()))

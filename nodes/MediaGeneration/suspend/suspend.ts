@@ -5,7 +5,6 @@ import { endpointOf } from '../task/ledger';
 import { plainFailureItem } from '../files/failure';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
-import { forExpressions } from '../n8n/itemFiles';
 import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
@@ -48,8 +47,7 @@ export async function suspend(
 	const node = context.getNode();
 	// They leave by the deadline, without this node being called again.
 	const all = [...first, ...further].map((item) => plainFailureItem(node, item));
-	const kept = all.map((item) => forExpressions(context, item));
-	const items = await cleanItems(context, kept);
+	const items = await cleanItems(context, all);
 	const { resumeUrl, callable } = waking;
 	const noted = (task: SleepingTask): NotedTask => {
 		if (task.kind === 'done') return { ...task.watch, known: task.task };

@@ -12,7 +12,6 @@ import { assemble, failureOfWhole } from '../files/assembly';
 import { noteWaking, outcomesIn } from '../files/hint';
 import { carryInput, Delivery } from '../files/item';
 import { cleanerOf, cleanItems, logOf } from '../n8n/clean';
-import { expressedItems } from '../n8n/itemFiles';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { pause } from '../n8n/clock';
 import { recentClient } from '../transport/client';
@@ -69,7 +68,7 @@ async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 	cleanerOf(context).hasUrl(resumeUrl);
 	const client = await recentClient(context);
 	const asleep = { id: notes.id, tasks: notedTasks(notes), resumeUrl, context, client };
-	return { ...asleep, items: expressedItems(context, items), notes };
+	return { ...asleep, items: items as INodeExecutionData[], notes };
 }
 
 /** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */

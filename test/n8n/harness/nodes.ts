@@ -32,7 +32,7 @@ export const oneItemEach = (list = 'jobs', destinationFieldName = 'job'): Node =
 	});
 export const last = (): Node => base('Last', ['noOp', 1]);
 export const action = (parameters: Parameters, settings: object = {}): Node => ({
-	...{ name: 'Generate', type: `${ours}.mediaGeneration`, typeVersion: 1.1, parameters },
+	...{ name: 'Generate', type: `${ours}.mediaGeneration`, typeVersion: 1, parameters },
 	...settings,
 });
 /** What is made of `$json.job` (`{ text, standIn }`): a sound effect, unless the parameters say otherwise. */
