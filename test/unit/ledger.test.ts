@@ -179,7 +179,7 @@ describe('as a tool what counts is the call', () => {
 const NOTED = { execution: '7', slot: '0:0:0', hash: 'h', sentAt: 4 };
 const TASK = { ...NOTED, taskId: 't1', createdAt: 5 };
 const notesOf = (entries: unknown, more: object = {}) => ({
-	createdTasks: { format: 1, openedBy: '7', entries, unrecorded: null, texts: {}, ...more },
+	createdTasks: { format: 1, openedIn: '7:0', entries, unrecorded: null, texts: {}, ...more },
 });
 
 test.each<[string, object]>([
@@ -194,7 +194,7 @@ test.each<[string, object]>([
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],
-	['no execution', notesOf([], { openedBy: undefined })],
+	['no run', notesOf([], { openedIn: undefined })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	const found = ledger.earlier(asked(SLOT));
@@ -233,16 +233,17 @@ test('what an execution may have sent that n8n has killed is looked for until th
 	expect(after.earlier(asked(SLOT))).toEqual(NOTHING);
 });
 
-test('a Retry that n8n killed saved none of its notes: its own Retry comes with those of the execution before', () => {
+test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
 	const killed = { sentAt: 3, isExact: true, overAt: 9 };
-	const unrecorded = { kind: 'unrecorded', ...killed, repeated: '8' };
+	const unrecorded = { kind: 'unrecorded', ...killed };
 	const retryOf = (repeated: string, run: NodeRun) => {
 		const store = storeAfter(RUN, create);
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
 		return [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
 	};
 	expect(retryOf('7', LATER)).toMatchObject([FOUND, NOTHING]);
-	expect(retryOf('8', { ...LATER, executionId: '9' })).toMatchObject([FOUND, unrecorded]);
+	expect(retryOf('8', LATEST)).toMatchObject([FOUND, { ...unrecorded, repeated: '8' }]);
+	expect(retryOf('7', { ...LATER, runIndex: 1 })[1]).toEqual({ ...unrecorded, repeated: '7' });
 });
 
 test('what is noted is cleaned and small', () => {

@@ -43,8 +43,8 @@ export interface Unrecorded {
 
 export interface LedgerNotes {
 	format: typeof LEDGER_FORMAT;
-	/** The last execution that has read and saved them. */
-	openedBy: string;
+	/** The last run of the node that n8n has saved: `<execution>:<run index>`. */
+	openedIn: string;
 	entries: Entry[];
 	/** Since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
 	unrecorded: Unrecorded | null;
@@ -73,26 +73,28 @@ function isEntry(value: unknown): value is Entry {
 function isNotes(value: unknown): value is LedgerNotes {
 	if (!isObject(value) || value.format !== LEDGER_FORMAT || !Array.isArray(value.entries))
 		return false;
-	const { unrecorded, entries, texts, openedBy } = value;
-	if (typeof openedBy !== 'string') return false;
+	const { unrecorded, entries, texts, openedIn } = value;
+	if (typeof openedIn !== 'string') return false;
 	const isSince = isObject(unrecorded) && typeof unrecorded.sentAt === 'number';
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
-/** Undefined where something of it can't be read. @param openedBy the execution that reads them */
+/** Undefined where something of it can't be read. */
 export function notesIn(
 	store: LedgerStore,
-	openedBy: string,
+	{ executionId, runIndex }: { executionId: string; runIndex: number },
 	killed: Unrecorded | undefined,
 ): LedgerNotes | undefined {
 	const unrecorded = killed ?? null;
+	const openedIn = `${executionId}:${runIndex}`;
 	if (store[LEDGER_FIELD] === undefined)
-		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, openedBy, entries: [], unrecorded, texts: {} };
+		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, openedIn, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) return undefined;
-	// The execution that is repeated was itself a Retry, and n8n was killed before it saved what that one noted.
-	const repeated = killed?.repeated ?? present.openedBy;
-	if (![openedBy, repeated].includes(present.openedBy)) present.unrecorded = unrecorded;
-	present.openedBy = openedBy;
+	// n8n was killed before it saved what the run that is repeated has noted: of a further Retry, or of a further round of a loop.
+	const repeated = `${killed?.repeated ?? executionId}:${runIndex}`;
+	const isKilled = killed?.repeated !== undefined && present.openedIn !== repeated;
+	if (isKilled && present.openedIn !== openedIn) present.unrecorded = unrecorded;
+	present.openedIn = openedIn;
 	return present;
 }

@@ -80,7 +80,7 @@ export class Ledger {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 		this.reader = run.call?.agent ?? String(run.runIndex);
 		this.clean = clean;
-		const opened = attempt(() => notesIn(store, run.executionId, killed));
+		const opened = attempt(() => notesIn(store, run, killed));
 		this.opened = opened.ok ? opened.value : undefined;
 	}
 
