@@ -436,7 +436,12 @@ describe('paid once', () => {
 			{ ...sound, text: 'a' },
 			{ ...sound, options: { sendUnclearAgain: true } },
 		];
-		const { json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
+		const { executions, json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
+		expect(executions[0]?.error).toMatchObject({
+			description: expect.stringMatching(
+				/^It may be paid for. The next try sends it again/,
+			) as string,
+		});
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
 		expect(hints[0]).toMatch(/^The 2nd item may be paid for twice: sent again, unless found/);

@@ -5,7 +5,7 @@ import type { Failure } from '../base/failures';
 import { asText } from '../base/json';
 import { logOf } from '../n8n/clean';
 import { createTask, type Submitted } from '../task/create';
-import { UNCLEAR_ADVICE, type Created } from '../task/creation';
+import { SENT_AGAIN, UNCLEAR_ADVICE, type Created } from '../task/creation';
 import type { Asked, Earlier } from '../task/ledger';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { broken } from '../transport/taskFailures';
@@ -134,7 +134,11 @@ async function createWithinCredits(
 				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
 		const advice = adviceOn(failure.message, request, settings.longText);
-		return asFailed({ ...failure, description: `${failure.description}${advice}` });
+		const isSentAgain = settings.sendUnclearAgain && failure.taskId === undefined;
+		const said = failure.description.replace(UNCLEAR_ADVICE, (usual) =>
+			isSentAgain ? SENT_AGAIN : usual,
+		);
+		return asFailed({ ...failure, description: `${said}${advice}` });
 	} finally {
 		endTurn();
 	}
