@@ -19,10 +19,8 @@ test.each([
 	['/v1m/task/music-generation', '/v1m/task/music-generation'],
 	['  /v1/task/dubbing  ', '/v1/task/dubbing'],
 	['/v1/text-to-speech/a voice', '/v1/text-to-speech/a%20voice'],
-	['/v1/text-to-speech/a%20voice', '/v1/text-to-speech/a%20voice'],
 	['/v1/text-to-speech/100%25a', '/v1/text-to-speech/100%25a'],
 	['/v1/text-to-speech/Stimme-ä', '/v1/text-to-speech/Stimme-%C3%A4'],
-	['/v1/task/gen%2F42', '/v1/task/gen%2F42'],
 	['/v1/task/7%252F9', '/v1/task/7%252F9'],
 	['/v1/models/some:model@2/task', '/v1/models/some:model@2/task'],
 ])('%j becomes %j', (given, expected) => {
@@ -31,21 +29,13 @@ test.each([
 
 test.each<[string, RegExp]>([
 	['v1/task/x', /does not begin with a slash/],
-	['https://elsewhere.example/v1/task', /does not begin with a slash/],
 	['//elsewhere.example/v1/task', /two slashes in a row/],
 	['/', /names no endpoint/],
 	['/v1/../admin', /the part "\.\."/],
-	['/v1/..;/admin', /the part "\.\."/],
 	['/v1/task?x=1', /a question mark or/],
 	['/v1/task#x', /or a number sign/],
-	['/v1\\..\\admin', /the part "\.\."/],
-	['/v1/..%2Fadmin', /the part "\.\."/],
-	['/v1/%252e%252e/admin', /the part "\.\."/],
-	['/v1/./admin', /the part "\."/],
 	['/v1/%c0%ae%c0%ae/admin', /a percent sign that encodes nothing/],
-	['/v1/100%', /a percent sign that encodes nothing/],
 	['/v1/a\nb', /a control character/],
-	['/v1/a\udc00', /an unpaired surrogate/],
 ])('%j is refused', (given, words) => {
 	const failure = refusalOf(given);
 	expect(failure.outcome).toBe('invalid');

@@ -61,6 +61,9 @@ test('task IDs stay whole: those that no longer fit are left out', () => {
 	run('Speak:0', taskIds, undefined, 'asleep');
 	expect(kept.media_task_ids?.split(',')).toEqual(taskIds.slice(0, 6));
 	expect(kept).toMatchObject({ media_outcome: 'asleep' });
+	const other = execution();
+	other.run('Speak:0', ['x'.repeat(300)], undefined, 'done');
+	expect(other.kept).toEqual({ media_outcome: 'done' });
 });
 
 test('an n8n that refuses such values runs as ever', () => {

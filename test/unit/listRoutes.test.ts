@@ -3,16 +3,12 @@ import { pageIn, type ListRoute } from '../../nodes/MediaGeneration/actions/list
 import { models } from '../../nodes/MediaGeneration/actions/model';
 import { voicesOf } from '../../nodes/MediaGeneration/actions/voice';
 
-const [[v3, minimax], [v1]] = voicesOf().routes as unknown as [ListRoute[], ListRoute[]] &
-	[[ListRoute, ListRoute], [ListRoute]];
+const [[v3], [v1]] = voicesOf().routes as unknown as [[ListRoute], [ListRoute]];
 const [[speechModels]] = models.speech.routes as unknown as [[ListRoute]];
 const [[imageModels]] = models.image.routes as unknown as [[ListRoute]];
 
 test.each<[string, ListRoute, string, string | undefined, string]>([
-	['v3', v3, '', undefined, '/v3/voices?provider=elevenlabs&page=1&page_size=100'],
 	['v3', v3, 'a&b', '2', '/v3/voices?provider=elevenlabs&search=a%26b&page=2&page_size=100'],
-	['another provider', minimax, '', undefined, '/v3/voices?provider=minimax&page=1&page_size=100'],
-	['v1', v1, 'a', '2', '/v1/voices'],
 	['speech models', speechModels, 'a', '2', '/v1/models'],
 	['image models', imageModels, 'a', '2', '/v1i/models'],
 ])('%s is asked at its address', (_, route, search, cursor, path) => {
@@ -33,17 +29,6 @@ test.each<[unknown, unknown]>([
 		const page = pageIn(body, route, undefined);
 		expect(page?.entries.map(({ record: _, ...shown }) => shown)).toEqual(entries);
 	}
-});
-
-const data = [{ id: 'a' }];
-test.each<[string, ListRoute, string | undefined, unknown, string | undefined]>([
-	['v3, more to come', v3, undefined, { data, pagination: { has_more: true } }, '2'],
-	['v3, further on', v3, '2', { data, pagination: { has_more: true } }, '3'],
-	['v3, the last one', v3, '2', { data, pagination: { has_more: false } }, undefined],
-	['v3, a list alone', v3, undefined, data, undefined],
-	['v1 has one', v1, '2', { voices: data, has_more: true }, undefined],
-])('pages: %s', (_, route, cursor, body, next) => {
-	expect(pageIn(body, route, cursor)).toMatchObject({ entries: [{ value: 'a', name: 'a' }], next });
 });
 
 type Entry = [value: string, name: string, description?: string];

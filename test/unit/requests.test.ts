@@ -260,6 +260,7 @@ describe('the ID of a task made earlier', () => {
 
 	test.each([
 		['a/../b', 'it has the part ".."'],
+		['a\nb', 'it has a control character'],
 		['x'.repeat(4_001), 'it is longer than 4000 characters'],
 	])('%.10s is refused', (given, problem) => {
 		expect(refusalOf(() => taskId(given))).toEqual({
@@ -274,7 +275,12 @@ describe('the ID of a task made earlier', () => {
 		['none twice', 'a,,b,a', undefined, ['a', 'b']],
 		['a list is one, and its entries may hold commas', [' a,1', 7], undefined, ['a,1', '7']],
 		['nor is the ID of the item itself cut', ' a,1', 'a,1', ['a,1']],
-		['what a creation can return', 'gen/42', undefined, ['gen/42']],
+		[
+			'whatever a creation can return',
+			['gen/42', 'a?b#c', '7%2F9', 'Ü'],
+			undefined,
+			['gen/42', 'a?b#c', '7%2F9', 'Ü'],
+		],
 	])('%s', (_, given, own, expected) => {
 		expect(fieldsWith({ taskId: given }).taskIds(own)).toEqual(expected);
 	});

@@ -118,15 +118,13 @@ function* nearest(
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Cuts a text without spaces: between two graphemes, else two code points. */
-function anywhere(text: string, { from, ideal, limit }: SplitRange): number {
+/** Cuts a text without spaces: before the last grapheme that does not fit, else between two code points. */
+function anywhere(text: string, { from, limit }: SplitRange): number {
 	// So much of the text around a place shows where graphemes begin.
-	const begin = Math.max(from, ideal - 256);
-	const window = graphemes.segment(text.slice(begin, ideal + 64));
-	const { index = 0, segment = '' } = window.containing(ideal - begin) ?? {};
+	const begin = Math.max(from, limit - 256);
+	const window = graphemes.segment(text.slice(begin, limit + 64));
+	const { index = 0 } = window.containing(limit - begin) ?? {};
 	if (index > 0) return begin + index;
-	const end = begin + segment.length;
-	if (end <= limit && end < ideal + 64) return end;
 	const inPair = (text.codePointAt(limit - 1) ?? 0) > 0xffff;
 	return inPair ? limit - 1 : limit;
 }
