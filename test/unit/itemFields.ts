@@ -9,14 +9,11 @@ import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/fai
  */
 export function fieldsWith(
 	parameters: Record<string, unknown>,
-	more: { typed?: object; asTool?: boolean } = {},
+	more: { typed?: object } = {},
 ): ItemFields {
-	const { typed = parameters, asTool = false } = more;
+	const { typed = parameters } = more;
 	const context = {
-		getNode: () => ({
-			type: asTool ? 'mediaGenerationTool' : 'mediaGeneration',
-			parameters: typed,
-		}),
+		getNode: () => ({ type: 'mediaGeneration', parameters: typed }),
 		getExecutionId: () => '1',
 		getTimezone: () => 'UTC',
 		getNodeParameter(name: string, _index: number, fallback?: unknown) {

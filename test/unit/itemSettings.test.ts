@@ -39,15 +39,6 @@ test('without any field', () => {
 	expect(read({}, true)).toEqual(PLAIN);
 });
 
-test('a tool of an agent, which has no field for that, fetches no files', () => {
-	const read = (fields: Fields) => readItemSettings(fieldsWith(fields, { asTool: true }), false);
-	expect(read({}).files.download).toBe(false);
-	expect(read({ downloadOutput: true }).files.download).toBe(true);
-	expect(refusalOf(() => read({ longText: 'join' })).description).toMatch(
-		/ A tool of an AI agent fetches no files\. Nothing was sent\.$/,
-	);
-});
-
 const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
 const sleeping = (options: Fields) => ({ ...suspended, options });
 const not = { waitForCompletion: false };

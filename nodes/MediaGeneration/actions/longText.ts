@@ -4,15 +4,7 @@ import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
 import type { ItemFields } from './fields';
-import {
-	amount,
-	AS_TOOL,
-	choice,
-	select,
-	shownWhen,
-	toggle,
-	type CreationRequest,
-} from './operation';
+import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
 
 export type LongText =
 	| { kind: 'off' }
@@ -40,7 +32,7 @@ export const longTextFields: INodeProperties[] = [
 					'join',
 					'Split the text, speak all parts at once, wait for them, and join them into one file',
 				),
-				displayOptions: { hide: { ...AS_TOOL, waitForCompletion: [false] } },
+				displayOptions: { hide: { waitForCompletion: [false] } },
 			},
 			choice('Off', 'off', 'Send the text as it is, in one request'),
 			choice(

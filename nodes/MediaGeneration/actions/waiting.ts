@@ -38,8 +38,7 @@ export function readMaxFileBytes(fields: ItemFields): number {
 
 function readFileSettings(fields: ItemFields): FileSettings {
 	return {
-		// A tool has no such field: an agent gets the JSON only.
-		download: fields.boolean('downloadOutput', !fields.isTool),
+		download: fields.boolean('downloadOutput', true),
 		outputBinaryField:
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
@@ -107,7 +106,7 @@ function notSuspended(what: string, advice: string): FailureError {
 export function joinNeedsFiles(): FailureError {
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
-		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". A tool of an AI agent fetches no files. Nothing was sent.',
+		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
 	);
 }
 

@@ -179,7 +179,7 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 		default: true,
 		description:
 			'Whether to output one item per file instead of one item per task, e.g. one for each image',
-		displayOptions: { hide: { ...AS_TOOL, ...SUSPENDING } },
+		displayOptions: { hide: SUSPENDING },
 	}),
 	// One name has two defaults, of which the editor shows one: the first if Wait Mode is an expression.
 	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
