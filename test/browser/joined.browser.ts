@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import { items } from '../n8n/harness/execution';
+import { action, called, last } from '../n8n/harness/nodes';
 import { toneHz } from '../service/media/tone';
 import type { Editor } from './harness/editor';
 import { openWindow } from './harness/window';
@@ -67,14 +68,17 @@ void describe('joined audio', () => {
 			const { rest, n8n, service } = context;
 			service.settings.audioFormat = format;
 			const path = `joined-${format}`;
-			const workflow = await context.addWorkflow('longText', { PATH: path });
+			const workflow = await context.save([
+				called(path),
+				action({
+					...{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
+					...{ text: '={{ $json.body.text }}', longText: 'join', withTranscript: true },
+					options: { maxCharacters: 200, extraFields: '{ "stand_in": { "ms": 200 } }' },
+				}),
+				last(),
+			]);
 			await rest.publish(workflow);
-			await rest.callWebhook(path, {
-				text: pages.join('\n\n'),
-				longText: 'join',
-				waitMode: 'poll',
-				stand_in: { ms: 200 },
-			});
+			await rest.callWebhook(path, { text: pages.join('\n\n') });
 			const [execution] = await rest.waitForExecutions(workflow.id, 1);
 			assert.equal(execution?.status, 'success', execution?.resultData.error?.message);
 			const [item] = items(execution, 'Last');

@@ -3,11 +3,18 @@ import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
+import { action, base, type Link, start, tool } from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 import { waitUntil } from './harness/wait';
-import { testWorkflow } from './harness/workflow';
 
 const wish = 'Rain on a tin roof';
+const FROM_THE_MODEL =
+	"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `Description of the sound`, 'string') }}";
+
+const langchain = (...[name, [type, version], parameters]: Parameters<typeof base>) => ({
+	...base(name, [type, version], parameters),
+	type: `@n8n/n8n-nodes-langchain.${type}`,
+});
 
 interface Asked {
 	/** Of the tool. */
@@ -31,7 +38,7 @@ describe('agent', () => {
 
 	async function ask(
 		script: readonly [ModelAnswer, ...ModelAnswer[]],
-		{ options = {}, tool = {} }: Asked = {},
+		{ options = {}, tool: ofTool = {} }: Asked = {},
 	): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
@@ -40,17 +47,27 @@ describe('agent', () => {
 			apiKey: 'scripted',
 			url: model.url,
 		});
-		const workflow = testWorkflow('agent', {
-			credential: context.credential,
-			placeholders: { MODEL_CREDENTIAL: credential.id },
-		});
-		for (const node of workflow.nodes) {
-			if (node.name === 'Make a Sound') {
-				Object.assign(node.parameters, { downloadOutput: false, options });
-				Object.assign(node, { retryOnFail: true, waitBetweenTries: 0, ...tool });
-			}
-		}
-		const id = await context.rest.runManually(await context.rest.createWorkflow(workflow), 'Start');
+		const agent = { promptType: 'define', text: 'Make the sound of rain.' };
+		const nodes = [
+			start(),
+			langchain('Agent', ['agent', 3], { ...agent, options: { enableStreaming: false } }),
+			{
+				...langchain('Model', ['lmChatOpenAi', 1.2], {
+					...{ model: { __rl: true, mode: 'id', value: 'scripted' }, options: {} },
+				}),
+				credentials: { openAiApi: { id: credential.id, name: 'Scripted Model' } },
+			},
+			tool(
+				{ text: FROM_THE_MODEL, downloadOutput: false, options },
+				{ retryOnFail: true, waitBetweenTries: 0, ...ofTool },
+			),
+		];
+		const saved = await context.save(nodes, [
+			['Start', 'Agent'],
+			['Model', 'Agent', 'ai_languageModel'],
+			['Make a Sound', 'Agent', 'ai_tool'],
+		]);
+		const id = await context.rest.runManually(saved, 'Start');
 		return { id, model, execution: await context.rest.waitForExecution(id) };
 	}
 
@@ -97,20 +114,22 @@ describe('agent', () => {
 	});
 
 	/** A workflow whose node needs two tries, and is called with or without tries of the call's own. */
-	const child = async (retryOnFail: boolean, parameters: object = {}) => {
-		const workflow = testWorkflow('child', { credential: context.credential });
-		Object.assign(workflow.nodes[1] ?? {}, { retryOnFail });
-		Object.assign(workflow.nodes[1]?.parameters ?? {}, parameters);
-		const saved = await context.rest.createWorkflow(workflow);
+	const child = async (settings: object, parameters: object) => {
+		const fields = { resource: 'soundEffect', operation: 'generate', text: wish };
+		const saved = await context.save([
+			base('When Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' }),
+			action({ ...fields, downloadOutput: false, ...parameters }, settings),
+		]);
 		await context.rest.publish(saved);
-		return saved.id;
+		return { __rl: true, mode: 'id', value: saved.id };
 	};
 
 	it('Execute Sub-workflow, Retry On Fail of the node inside: one task', async () => {
 		context.service.reset();
-		const workflow = testWorkflow('parent', { placeholders: { CHILD: await child(true) } });
-		const saved = await context.rest.createWorkflow(workflow);
-		const id = await context.rest.runManually(saved, 'Start');
+		const options = { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' };
+		const workflowId = await child({ retryOnFail: true }, { options });
+		const call = base('Call', ['executeWorkflow', 1.2], { workflowId, options: {} });
+		const id = await context.rest.runManually(await context.save([start(), call]), 'Start');
 		assert.equal((await context.rest.waitForExecution(id)).status, 'success');
 		assert.equal(paid().length, 1);
 	});
@@ -119,7 +138,7 @@ describe('agent', () => {
 		context.service.reset();
 		const extraFields = '{"stand_in":{"never_ends":true}}';
 		const sleeping = { waitMode: 'callback', options: { gracePeriod: 0, extraFields } };
-		const workflowId = { __rl: true, mode: 'id', value: await child(false, sleeping) };
+		const workflowId = await child({}, sleeping);
 		const parameters = { description: 'Makes a sound', workflowId };
 		const asking = ask([[{}], 'Here it is.'], {
 			tool: {
@@ -140,8 +159,10 @@ describe('agent', () => {
 
 	it('a call by the MCP Server Trigger: one task, and its JSON for the client', async () => {
 		context.service.reset();
-		const workflow = testWorkflow('mcp', { credential: context.credential });
-		await context.rest.publish(await context.rest.createWorkflow(workflow));
+		const server = langchain('Server', ['mcpTrigger', 2], { path: 'sounds' });
+		const nodes = [{ ...server, webhookId: 'sounds' }, tool({ text: wish, downloadOutput: false })];
+		const link: Link = ['Make a Sound', 'Server', 'ai_tool'];
+		await context.rest.publish(await context.save(nodes, [link]));
 		let session: Record<string, string> = {};
 		const call = async (method: string, params: object, id = 1) =>
 			await waitUntil(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PNG } from 'pngjs';
-import { inQueueMode, inSharedContext, type TestContext } from './harness/context';
-import { type Execution, type Item, items, nodeRun } from './harness/execution';
-import { action, base, workflowOf } from './harness/nodes';
+import { inSharedContext, type TestContext } from './harness/context';
+import { type Execution, type Item, items } from './harness/execution';
+import { action, type Link, start } from './harness/nodes';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
 import type { Output } from '../engine/files';
@@ -82,7 +82,22 @@ describe('basics', () => {
 	}
 
 	it('generates by all four routes, started by hand, and the files open', async () => {
-		const workflow = await context.addWorkflow('basics');
+		const speech = { resource: 'speech', modelId: 'eleven_multilingual_v2', text: 'Some words' };
+		const byId = { operation: 'generateByVoiceId', voiceId: '21m00Tcm4TlvDq8ikWAM' };
+		const byName = { operation: 'generateByVoiceName', voice: 'en-US-AvaNeural' };
+		const picture = {
+			...{ resource: 'image', operation: 'generate', prompt: 'Two herons', modelId: 'image-1' },
+			...{ generationsCount: 2, aspectRatio: '16:9', outputBinaryField: 'picture' },
+		};
+		const fields = [
+			{ resource: 'soundEffect', operation: 'generate', text: 'A door creaks' },
+			{ ...speech, ...byId, outputFormat: 'mp3_44100_128' },
+			{ ...speech, ...byName, withTranscript: true },
+			picture,
+		];
+		const nodes = fields.map((each, at) => action(each, { name: generating[at] }));
+		const links = generating.map((name): Link => ['Start', name]);
+		const workflow = await context.save([start(), ...nodes], links);
 		const id = await context.rest.runManually(workflow, 'Start');
 		const execution = await context.rest.waitForExecution(id);
 		await checkGenerations(execution);
@@ -99,23 +114,5 @@ describe('basics', () => {
 		const made = generating.map((name) => only(execution, name).json.task_id);
 		assert.deepEqual(taskIds.split(',').sort(), made.sort());
 		assert.equal(found.media_outcome, 'done');
-	});
-
-	const perProcess = { skip: inQueueMode && 'each worker remembers its own runs' };
-	it('names in a second run by hand what the first one has paid for', perProcess, async () => {
-		const { rest, credential, service } = context;
-		service.reset();
-		const rain = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
-		const start = base('Start', ['manualTrigger', 1]);
-		const nodes = [start, action({ ...rain, downloadOutput: false })];
-		const saved = await rest.createWorkflow(workflowOf('by hand', nodes, credential));
-		const run = async () => await rest.waitForExecution(await rest.runManually(saved, 'Start'));
-		const hintsOf = (execution: Execution) => JSON.stringify(nodeRun(execution, 'Generate'));
-		const words = '1 task is paid in an earlier test run';
-		assert.ok(!hintsOf(await run()).includes(words));
-		const [{ id = '' } = {}] = service.creations();
-		const second = hintsOf(await run());
-		assert.ok(second.includes(words) && second.includes(id), second);
-		assert.equal(service.creations().length, 2);
 	});
 });

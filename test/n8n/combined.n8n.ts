@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ownContext, type TestContext } from './harness/context';
 import { type Item, items } from './harness/execution';
+import { action, called, generate, oneItemEach, wait } from './harness/nodes';
 
 interface StoredFile {
 	id: string;
@@ -21,7 +22,11 @@ describe('combined', () => {
 
 	it('files are found behind Generate; Suspend is refused before anything is paid', async () => {
 		const { rest, service } = context;
-		const workflow = await context.addWorkflow('combined', { PATH: 'combined' });
+		const toBranch = { onError: 'continueErrorOutput' };
+		const made = generate({ waitMode: '={{ $json.job.waitMode }}' }, {}, toBranch);
+		const join = action({ resource: 'audio', operation: 'join' }, { name: 'Join' });
+		const nodes = [called('combined'), oneItemEach(), made, wait({ name: 'Rest' }), join];
+		const workflow = await context.save(nodes, undefined, { binaryMode: 'combined' });
 		const job = (text: string, waitMode: string) => ({ text, waitMode, standIn: { ms: 100 } });
 		const jobs = [job('one', 'poll'), job('two', 'poll'), job('asleep', 'callback')];
 		const id = await rest.startByWebhook(workflow, 'combined', { jobs });
@@ -32,10 +37,10 @@ describe('combined', () => {
 		assert.equal(none.length, 0);
 		assert.equal(refused?.json.outcome, 'invalid');
 		assert.match(String(refused.json.error), /can't be suspended .*"binaryMode: combined"/);
-		const made = items(execution, 'Generate').map(fileOf);
-		assert.equal(made.length, 2);
+		const files = items(execution, 'Generate').map(fileOf);
+		assert.equal(files.length, 2);
 		// "Task: Wait" passes them on as they are.
-		assert.deepEqual(items(execution, 'Rest').map(fileOf), made);
+		assert.deepEqual(items(execution, 'Rest').map(fileOf), files);
 		assert.equal(service.requests.filter(({ host }) => host === 'files').length, 2);
 		const joined = items(execution, 'Join');
 		assert.equal(joined.length, 1);

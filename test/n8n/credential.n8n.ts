@@ -5,7 +5,7 @@ import { inSharedContext, type TestContext } from './harness/context';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Execution } from './harness/execution';
-import { testWorkflow } from './harness/workflow';
+import { base, start } from './harness/nodes';
 
 /** The credential in n8n's own hands: its "Test" button, and its HTTP Request node. */
 describe('credential', () => {
@@ -50,13 +50,12 @@ describe('credential', () => {
 
 	/** The HTTP Request node with these parameters besides its address and this credential. */
 	async function requestWith(parameters: object): Promise<Execution> {
-		const { credential, rest, service } = context;
-		const placeholders = { URL: `${service.baseUrl}/v1/credits` };
-		const workflow = testWorkflow('http-request', { credential, placeholders });
-		const node = workflow.nodes.find(({ name }) => name === 'Request');
-		Object.assign(node?.parameters ?? {}, parameters);
-		const saved = await rest.createWorkflow(workflow);
-		return await rest.run(saved, 'Start');
+		const { rest, service } = context;
+		const request = base('Request', ['httpRequest', 4.2], {
+			...{ url: `${service.baseUrl}/v1/credits`, options: {}, ...parameters },
+			...{ authentication: 'predefinedCredentialType', nodeCredentialType: 'mediaGenerationApi' },
+		});
+		return await rest.run(await context.save([start(), request]), 'Start');
 	}
 	const header = (name: string, value: string) => ({
 		sendHeaders: true,
@@ -82,7 +81,6 @@ describe('credential', () => {
 		after(() => proxy.close());
 
 		const usual: Array<[string, object]> = [
-			['Timeout', { options: { timeout: 10_000 } }],
 			[
 				'Pagination',
 				{

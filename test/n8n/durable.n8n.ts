@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { waitUntil } from './harness/wait';
-import { readWorkflow } from './harness/workflow';
+import { exampleWorkflow } from './harness/workflow';
 import { checkPaidOnce, endOf, nodeOf } from './asleep/workbench';
 
-const example = join(__dirname, '..', '..', 'examples', 'durable-wait.json');
 const SLEEP = 'Sleep (Task: Wait)';
 /** n8n looks for deadlines once a minute. None passes while a slow machine restarts: n8n 2.41 can crash such an execution (docs/queue-mode.md). */
 const roundS = 150;
@@ -43,9 +41,9 @@ describe('the durable loop', () => {
 	}
 
 	it('survives two times SIGKILL: in its sleep, and with its tasks over while n8n is down', async () => {
-		const { rest, service, credential } = context;
+		const { rest, service } = context;
 		service.settings.taskMs = 3_600_000;
-		const workflow = readWorkflow(example, { credential });
+		const workflow = exampleWorkflow('durable-wait', context);
 		const sleep = nodeOf(workflow, SLEEP);
 		(sleep.parameters.options as Record<string, unknown>).timeout = roundS;
 		const texts = nodeOf(workflow, 'Two Long Texts');

@@ -6,6 +6,7 @@ import { nodesFolder } from '../../scripts/pack';
 import { endless, publishFlow } from './asleep/workbench';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
+import { called, generate, last, limits, oneItemEach, wait } from './harness/nodes';
 
 interface JobSettings {
 	text: string;
@@ -35,7 +36,9 @@ describe('suspend', () => {
 	/** Starts the workflow with these jobs and waits until its execution sleeps or is over. */
 	async function start(jobs: JobSettings[], timeout = 3600): Promise<string> {
 		const path = `suspend-${(runs += 1)}`;
-		const workflow = await context.addWorkflow('suspend', { PATH: path });
+		const rest = wait({ name: 'Rest', onError: 'continueRegularOutput' });
+		const made = generate({ waitMode: 'callback' }, limits);
+		const workflow = await context.save([called(path), oneItemEach(), made, rest, last()]);
 		const body = { jobs, grace: 0, timeout };
 		return await context.rest.startByWebhook(workflow, path, body);
 	}

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import { profiles } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
-import { exampleWorkflow, testWorkflow, type Workflow } from './harness/workflow';
+import { action, start, workflowOf } from './harness/nodes';
+import { exampleWorkflow, type Workflow } from './harness/workflow';
 
 const START = 'When Clicked';
 
@@ -13,7 +14,7 @@ describe('today', () => {
 	let context: TestContext;
 	ownContext((own) => (context = own), { settings: profiles.today });
 
-	async function start(workflow: Workflow): Promise<string> {
+	async function begin(workflow: Workflow): Promise<string> {
 		return await context.rest.runManually(await context.rest.createWorkflow(workflow), START);
 	}
 
@@ -23,7 +24,7 @@ describe('today', () => {
 		return execution;
 	}
 
-	const run = async (workflow: Workflow) => await over(await start(workflow));
+	const run = async (workflow: Workflow) => await over(await begin(workflow));
 	const example = (name: string) => exampleWorkflow(name, context);
 
 	function parametersOf({ nodes }: Workflow, name: string): Record<string, unknown> {
@@ -80,7 +81,7 @@ describe('today', () => {
 			waitMode: 'callback',
 			options: { gracePeriod: 0, extraFields },
 		});
-		const id = await start(workflow);
+		const id = await begin(workflow);
 		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
 		const [task] = service.creations('dubbing');
 		assert.ok(task);
@@ -93,7 +94,30 @@ describe('today', () => {
 	it('speech goes to v3 and is found by its whole text; what runs is listed and deleted', async () => {
 		const { service } = context;
 		service.faults.add({ path: '/v3/text-to-speech', times: 1, action: { type: 'emptyBody' } });
-		const execution = await run(testWorkflow('today', context));
+		const speak = {
+			...{ resource: 'speech', operation: 'generateByVoiceId', voiceId: 'a' },
+			...{ text: 'A sentence of a long chapter. '.repeat(60), withTranscript: true, options: {} },
+		};
+		const rain = {
+			...{ resource: 'soundEffect', operation: 'generate', text: 'Rain', waitForCompletion: false },
+			options: { extraFields: '{"stand_in": {"never_ends": true}}' },
+		};
+		const runs = {
+			...{ resource: 'task', operation: 'getAll', returnAll: true },
+			filters: {
+				...{ type: 'sound_effect', status: 'doing' },
+				createdAfter: '={{ $now.minus({ minutes: 5 }).toISO() }}',
+			},
+		};
+		const taskId = "={{ [$json.task_id, $('Speak').item.json.task_id] }}";
+		const nodes = [
+			start(START),
+			action(speak, { name: 'Speak' }),
+			action(rain, { name: 'Make Rain' }),
+			action(runs, { name: 'What Runs' }),
+			action({ resource: 'task', operation: 'delete', taskId, options: {} }, { name: 'Delete' }),
+		];
+		const execution = await run(workflowOf('Today', nodes, context.credential));
 		const [speech, ...others] = service.creations('speech_by_id');
 		assert.equal(others.length, 0);
 		assert.equal(speech?.body.voice_id, 'elevenlabs_a');

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { root } from '../../scripts/pack';
 import { inQueueMode, sharedContext, ownContext, type TestContext } from './harness/context';
 import { items, nodeRun, type Execution } from './harness/execution';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
-import { readWorkflow } from './harness/workflow';
+import { called, generate, oneItemEach, workflowOf } from './harness/nodes';
+import { exampleWorkflow } from './harness/workflow';
 import { callbackSecret, checkFiles, passedOn, post, Workbench } from './trigger/workbench';
 
 const received = { status: 200, body: { received: true } };
@@ -38,7 +37,10 @@ describe('trigger', () => {
 		bench = new Workbench(context);
 		plain = await bench.credential('');
 		secret = await bench.credential(callbackSecret);
-		creator = await createWith(secret, 'trigger-create-1');
+		const fields = { waitForCompletion: false, callbackUrl: '={{ $json.job.callbackUrl }}' };
+		const options = { callbackReference: '={{ $json.job.reference }}' };
+		const nodes = [called('trigger-create-1'), oneItemEach(), generate(fields, options)];
+		creator = await context.rest.createWorkflow(workflowOf('Create', nodes, secret));
 		await bench.publish(creator, `${context.n8n.baseUrl}/webhook/trigger-create-1`);
 		await waitUntil(async () => (await context.rest.listExecutions(creator.id)).length === 1, {
 			what: 'The first run of the creating workflow',
@@ -49,13 +51,6 @@ describe('trigger', () => {
 		await bench.close();
 	});
 
-	async function createWith(credential: SavedCredential, path: string): Promise<SavedWorkflow> {
-		const file = join(root, 'test', 'n8n', 'workflows', 'trigger-create.json');
-		return context.rest.createWorkflow(
-			readWorkflow(file, { credential, placeholders: { PATH: path } }),
-		);
-	}
-
 	/** Has the creating workflow create tasks, one per job; what its node gave out. */
 	async function create(jobs: Array<Record<string, unknown>>): Promise<Record<string, unknown>[]> {
 		const before = (await context.rest.listExecutions(creator.id)).length;
@@ -64,7 +59,7 @@ describe('trigger', () => {
 		const executions = await context.rest.waitForExecutions(creator.id, before + 1);
 		const execution = executions.at(-1);
 		assert.ok(execution);
-		return items(execution, 'Create').map(({ json }) => json);
+		return items(execution, 'Generate').map(({ json }) => json);
 	}
 
 	it('runs once for each of 10 tasks, with its reference and its files', async () => {
@@ -163,19 +158,15 @@ describe('trigger', () => {
 
 	it('runs the two examples', async () => {
 		const { rest, service, n8n } = context;
-		const example = (file: string) =>
-			readWorkflow(join(root, 'examples', file), { credential: secret });
-		const receive = example('on-completion.json');
+		const example = (name: string) => exampleWorkflow(name, { n8n, credential: secret });
+		const receive = example('on-completion');
 		const hook = receive.nodes.find(({ type }) => type.endsWith('Trigger'))?.webhookId;
 		const url = `${n8n.baseUrl}/webhook/${String(hook)}/callback`;
 		const saved = await rest.createWorkflow(receive);
 		await bench.publish(saved, url);
-		const text = JSON.stringify(example('fire-and-forget.json'));
-		const address = /http:\/\/localhost:5678\/webhook\/[\w-]+\/callback/;
-		assert.ok(text.includes(`/webhook/${String(hook)}/callback`), 'another URL in the example');
-		const order = await rest.createWorkflow(
-			JSON.parse(text.replace(address, url)) as ReturnType<typeof example>,
-		);
+		const ordering = example('fire-and-forget');
+		assert.ok(JSON.stringify(ordering).includes(url), 'another URL in the example');
+		const order = await rest.createWorkflow(ordering);
 		const before = service.creations().length;
 		const hintOf = (of: Execution) => {
 			const { hints } = nodeRun(of, 'Order the Sound') as { hints?: Array<{ message: string }> };
@@ -198,10 +189,8 @@ describe('trigger', () => {
 			assert.ok(item?.binary?.data);
 		}
 		assert.equal(hintOf(execution), undefined);
-		const nobody = url.replace(String(hook), '5e1f0000-0000-4000-8000-00000000dead');
-		const unheard = await rest.createWorkflow(
-			JSON.parse(text.replace(address, nobody)) as ReturnType<typeof example>,
-		);
+		const nobody = JSON.stringify(ordering).replaceAll(String(hook), 'nobody');
+		const unheard = await rest.createWorkflow(JSON.parse(nobody) as typeof ordering);
 		const alone = await rest.waitForExecution(await rest.runManually(unheard, 'When Clicked'));
 		assert.ok(hintOf(alone), 'no hint at a webhook that nobody listens to');
 	});

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
 import { fetch } from '../n8n/harness/http';
+import { action, start, workflowOf } from '../n8n/harness/nodes';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
-import { testWorkflow } from '../n8n/harness/workflow';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job, recovering, triggered } from './workflows';
 
@@ -45,7 +45,10 @@ describe('queue mode', () => {
 	it('stops polling when the execution is stopped on the main that started it, wherever it runs', async () => {
 		const { rest, service, cluster, credential } = context;
 		await context.publish(generating('meanwhile'));
-		const workflow = await rest.createWorkflow(testWorkflow('endless', { credential }));
+		const sound = { resource: 'soundEffect', operation: 'generate', text: 'For ever' };
+		const options = { extraFields: '{ "stand_in": { "never_ends": true } }' };
+		const nodes = [start(), action({ ...sound, options })];
+		const workflow = await rest.createWorkflow(workflowOf('Endless', nodes, credential));
 		const id = await rest.runManually(workflow, 'Start');
 		await waitUntil(() => service.polls().length > 1, { what: 'Polls' });
 		await rest.stopExecution(id);

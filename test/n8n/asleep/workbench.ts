@@ -4,7 +4,19 @@ import type { TestContext } from '../harness/context';
 import { type Execution, type Item, items } from '../harness/execution';
 import type { SavedWorkflow } from '../harness/rest';
 import { waitUntil } from '../harness/wait';
-import { testWorkflow, type Workflow, type WorkflowNode } from '../harness/workflow';
+import {
+	base,
+	called,
+	chain,
+	generate,
+	last,
+	limits,
+	type Link,
+	type Node,
+	oneItemEach,
+	workflowOf,
+} from '../harness/nodes';
+import type { Workflow, WorkflowNode } from '../harness/workflow';
 
 /** One input item of the node that suspends. */
 export interface Job {
@@ -44,18 +56,34 @@ export function nodeOf({ nodes }: Workflow, name = 'Generate'): WorkflowNode {
 
 let flows = 0;
 
-/** @param change what the test's workflow has otherwise than workflows/asleep.json */
+/** Its items go on to `Went Well`, which names the job that n8n links each of them to; those of the error branch to `Went Wrong`. */
+function sleeping(first: Node, name: string, { credential }: TestContext): Workflow {
+	const linked = "={{ $('One Item Each').item.json.job.text }}";
+	const nodes = [
+		first,
+		oneItemEach(),
+		generate(
+			{ waitMode: "={{ $json.job.mode ?? 'callback' }}" },
+			{ ...limits, splitFiles: '={{ $json.job.split ?? false }}', maxActiveTasks: 100 },
+		),
+		base('Went Well', ['set', 3.4], {
+			assignments: { assignments: [{ id: '1', name: 'linked', value: linked, type: 'string' }] },
+			includeOtherFields: true,
+			options: { stripBinary: false },
+		}),
+	];
+	const links: Link[] = [...chain(nodes), ['Generate', 'Went Wrong', 1]];
+	return workflowOf(name, [...nodes, last('Went Wrong')], credential, links);
+}
+
+/** @param change what the test's workflow has otherwise */
 export async function publishFlow(
 	context: TestContext,
 	change: (workflow: Workflow) => void = () => undefined,
 ): Promise<Flow> {
-	const { rest, credential } = context;
+	const { rest } = context;
 	const path = `asleep-${(flows += 1)}`;
-	const definition = testWorkflow('asleep', {
-		credential,
-		placeholders: { PATH: path },
-		name: path,
-	});
+	const definition = sleeping(called(path), path, context);
 	change(definition);
 	const workflow = await rest.createWorkflow(definition);
 	await rest.publish(workflow);
@@ -94,40 +122,20 @@ export async function subWorkflow(
 	context: TestContext,
 	given: 'by its ID' | 'as JSON' = 'by its ID',
 ): Promise<{ parent: Flow; child: SavedWorkflow }> {
-	const { rest, credential } = context;
-	const definition = testWorkflow('asleep', {
-		credential,
-		placeholders: { PATH: 'sub-workflow' },
-		name: 'Sub-workflow',
-	});
-	const trigger = nodeOf(definition, 'Called');
-	trigger.type = 'n8n-nodes-base.executeWorkflowTrigger';
-	trigger.typeVersion = 1.1;
-	trigger.parameters = { inputSource: 'passthrough' };
-	delete trigger.webhookId;
+	const { rest } = context;
+	const trigger = base('Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' });
+	const definition = sleeping(trigger, 'Sub-workflow', context);
 	const child = await rest.createWorkflow(definition);
 	await rest.publish(child);
+	const call = base('Sub-workflow', ['executeWorkflow', 1.2], {
+		...(given === 'as JSON'
+			? { source: 'parameter', workflowJson: withoutIds(definition) }
+			: { workflowId: { __rl: true, mode: 'id', value: child.id } }),
+		options: { waitForSubWorkflow: true },
+	});
 	const parent = await publishFlow(context, (workflow) => {
-		const call = nodeOf(workflow);
-		workflow.nodes = [
-			nodeOf(workflow, 'Called'),
-			{
-				id: call.id,
-				position: call.position,
-				name: 'Sub-workflow',
-				type: 'n8n-nodes-base.executeWorkflow',
-				typeVersion: 1.2,
-				parameters: {
-					...(given === 'as JSON'
-						? { source: 'parameter', workflowJson: withoutIds(definition) }
-						: { workflowId: { __rl: true, mode: 'id', value: child.id } }),
-					options: { waitForSubWorkflow: true },
-				},
-			},
-		];
-		workflow.connections = {
-			Called: { main: [[{ node: 'Sub-workflow', type: 'main', index: 0 }]] },
-		};
+		const path = String(nodeOf(workflow, 'Called').webhookId);
+		Object.assign(workflow, workflowOf(path, [called(path), call], context.credential));
 	});
 	return { parent, child };
 }

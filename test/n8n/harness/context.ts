@@ -7,7 +7,7 @@ import { packPackage } from '../../../scripts/pack';
 import { type SettingsPatch, type StandIn, startService } from '../../service';
 import { type N8n, type N8nOptions, startN8n } from './n8n';
 import { Rest, type SavedCredential, type SavedWorkflow } from './rest';
-import { testWorkflow } from './workflow';
+import { type Link, type Node, workflowOf } from './nodes';
 
 /** What a suite works with: an n8n with the packed nodes in it, the stand-in, and a credential that leads from one to the other. */
 export interface TestContext {
@@ -15,11 +15,8 @@ export interface TestContext {
 	rest: Rest;
 	service: StandIn;
 	credential: SavedCredential;
-	/**
-	 * Saves test/n8n/workflows/NAME.json with this context's credential, and `__SERVICE_URL__` and `__N8N_URL__` filled in besides
-	 * the given placeholders.
-	 */
-	addWorkflow(name: string, placeholders?: Record<string, string | number>): Promise<SavedWorkflow>;
+	/** Saves a workflow with this context's credential; its nodes form a chain, unless the links say otherwise. */
+	save(nodes: Node[], links?: Link[], settings?: object): Promise<SavedWorkflow>;
 	/** Ends n8n and the stand-in. */
 	close(): Promise<void>;
 }
@@ -74,13 +71,11 @@ export async function startContext({
 			rest,
 			service,
 			credential,
-			addWorkflow: (name, placeholders) =>
-				rest.createWorkflow(
-					testWorkflow(name, {
-						credential,
-						placeholders: { SERVICE_URL: service.baseUrl, N8N_URL: n8n.baseUrl, ...placeholders },
-					}),
-				),
+			async save(nodes, links, settings) {
+				const workflow = workflowOf(nodes[0]?.webhookId ?? 'Test', nodes, credential, links);
+				Object.assign(workflow.settings ?? {}, settings);
+				return await rest.createWorkflow(workflow);
+			},
 			async close() {
 				await n8n.stop();
 				await service.close();

@@ -5,9 +5,10 @@ import type { Workflow, WorkflowNode } from './workflow';
 export type Parameters = Record<string, unknown>;
 export type Node = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & {
 	webhookId?: string;
+	credentials?: WorkflowNode['credentials'];
 };
-/** `[from, to]` or `[from, to, output of from]`. */
-export type Link = [from: string, to: string, output?: number];
+/** `[from, to]` or `[from, to, output of from]`; of a tool or a model, the kind of its output instead. */
+export type Link = [from: string, to: string, output?: number | 'ai_tool' | 'ai_languageModel'];
 
 const ours = 'n8n-nodes-media-generation';
 
@@ -30,11 +31,22 @@ export const oneItemEach = (list = 'jobs', destinationFieldName = 'job'): Node =
 		fieldToSplitOut: `body.${list}`,
 		options: { destinationFieldName },
 	});
-export const last = (): Node => base('Last', ['noOp', 1]);
+export const last = (name = 'Last'): Node => base(name, ['noOp', 1]);
+/** Where a person begins. */
+export const start = (name = 'Start'): Node => base(name, ['manualTrigger', 1]);
 export const action = (parameters: Parameters, settings: object = {}): Node => ({
 	...{ name: 'Generate', type: `${ours}.mediaGeneration`, typeVersion: 1, parameters },
 	...settings,
 });
+/** The node as the tool of an agent. */
+export const tool = (parameters: Parameters, settings: object = {}): Node => ({
+	...action({ resource: 'soundEffect', operation: 'generate', ...parameters }),
+	...{ name: 'Make a Sound', type: `${ours}.mediaGenerationTool` },
+	...settings,
+});
+/** Waits for the task of its item. */
+export const wait = (settings: object = {}): Node =>
+	action({ resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' }, settings);
 /** What is made of `$json.job` (`{ text, standIn }`): a sound effect, unless the parameters say otherwise. */
 export const generate = (
 	parameters: Parameters = {},
@@ -52,6 +64,11 @@ export const generate = (
 		},
 		settings,
 	);
+/** Options of a node that sleeps: as the call of the workflow has them. */
+export const limits = {
+	gracePeriod: "={{ $('Called').first().json.body.grace }}",
+	timeout: "={{ $('Called').first().json.body.timeout }}",
+};
 export const trigger = (path: string, parameters: Parameters = {}): Node => ({
 	...{ name: 'Finished', type: `${ours}.mediaGenerationTrigger`, typeVersion: 1.1 },
 	webhookId: path,
@@ -67,11 +84,12 @@ export function workflowOf(
 	{ id, name: title }: SavedCredential,
 	links: Link[] = chain(nodes),
 ): Workflow {
-	const connections: Record<string, { main: object[][] }> = {};
+	const connections: Record<string, Record<string, object[][]>> = {};
 	for (const [from, to, output = 0] of links) {
-		const { main } = (connections[from] ??= { main: [] });
-		while (main.length <= output) main.push([]);
-		main[output]?.push({ node: to, type: 'main', index: 0 });
+		const [type, at] = typeof output === 'string' ? [output, 0] : ['main', output];
+		const outputs = ((connections[from] ??= {})[type] ??= []);
+		while (outputs.length <= at) outputs.push([]);
+		outputs[at]?.push({ node: to, type, index: 0 });
 	}
 	const credentials = { mediaGenerationApi: { id, name: title } };
 	return {

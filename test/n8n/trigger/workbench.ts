@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { Output } from '../../engine/files';
 import type { Steering } from '../../service';
@@ -13,7 +12,7 @@ import {
 import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
 import { PATIENCE_MS, waitUntil } from '../harness/wait';
-import { testWorkflow } from '../harness/workflow';
+import { chain, last, trigger, workflowOf } from '../harness/nodes';
 
 export const callbackSecret = 'a-long-random-callback-secret';
 
@@ -60,18 +59,15 @@ export class Workbench {
 		{ publish = true, twice = false } = {},
 	): Promise<Receiver> {
 		const { rest, n8n } = this.context;
-		const definition = testWorkflow('trigger-receive', {
+		const nodes = [trigger(path, parameters), last('Goes On')];
+		const second = { ...trigger(`${path}-2`, parameters), name: 'Second' };
+		const definition = [
+			path,
+			twice ? [...nodes, second] : nodes,
 			credential,
-			placeholders: { PATH: path },
-		});
-		for (const node of definition.nodes) {
-			if (!node.credentials) continue;
-			node.parameters = { ...node.parameters, ...parameters };
-			if (!twice) continue;
-			const second = { name: 'Second', id: randomUUID(), webhookId: `${path}-2` };
-			definition.nodes = [...definition.nodes, { ...node, ...second }];
-		}
-		const workflow = await rest.createWorkflow(definition);
+			chain(nodes),
+		] as const;
+		const workflow = await rest.createWorkflow(workflowOf(...definition));
 		const url = `${n8n.baseUrl}/webhook/${path}/callback`;
 		if (publish) await this.publish(workflow, url);
 		return {
