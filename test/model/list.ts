@@ -1,7 +1,7 @@
-/** The service's list of tasks: it lags, lies about order, and holds other people's tasks. And what nobody may get from it. */
+/** The service's list of tasks: it lags, lies about order, and holds other people's tasks. */
 import fc from 'fast-check';
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { Sent, Service, Task } from './service';
+import type { IDataObject } from 'n8n-workflow';
+import type { Sent, Service } from './service';
 
 /** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
 const OTHERS = ['older', 'other type', 'other text'] as const;
@@ -110,23 +110,4 @@ export function listAnswer(
 		headers: { date: serviceTime(elapsed).toUTCString() },
 		body: JSON.stringify(kind === 'bare' ? entries : { data: entries, has_more: false }),
 	};
-}
-
-/** Nothing is delivered to an item that did not ask for it. @param isOwn whether an execution is that which asked, or its Retry */
-export function notAskedFor(
-	output: readonly INodeExecutionData[],
-	tasks: readonly Task[],
-	isOwn: (task: Task, item: number | undefined) => boolean,
-): string[] {
-	return output.flatMap(({ json, pairedItem }) => {
-		const item =
-			typeof pairedItem === 'object' && 'item' in pairedItem ? pairedItem.item : undefined;
-		const ids = [json.task_id ?? [], json.task_ids ?? []].flat() as string[];
-		return ids.flatMap((id) => {
-			const task = tasks.find((each) => each.id === id);
-			return id.startsWith('other-') || (task !== undefined && !isOwn(task, item))
-				? [`NOT ASKED FOR: item ${item} has task ${id}, which is not its own`]
-				: [];
-		});
-	});
 }

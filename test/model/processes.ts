@@ -17,16 +17,12 @@ export const SEED = Number(process.env.MODEL_SEED ?? 1);
 /** A history has no more processes than that, so one more death than this is none. */
 const PROCESSES = 4;
 
-const TODAY = '../../nodes/MediaGeneration';
-/** The first process of each history can run another version, which the others then take over from: its folder nodes/MediaGeneration. */
-const FIRST = process.env.MODEL_FIRST ?? TODAY;
-
-function load(folder: string): Process {
+function load(): Process {
 	let loaded: Process | undefined;
 	jest.isolateModules(() => {
 		loaded = {
-			...jest.requireActual<typeof run>(`${folder}/run`),
-			...jest.requireActual<typeof wake>(`${folder}/suspend/wake`),
+			...jest.requireActual<typeof run>('../../nodes/MediaGeneration/run'),
+			...jest.requireActual<typeof wake>('../../nodes/MediaGeneration/suspend/wake'),
 		};
 	});
 	if (loaded === undefined) throw new Error('the modules were not loaded');
@@ -37,5 +33,5 @@ function load(folder: string): Process {
 export function loadProcesses(): Process[] {
 	const n8n = jest.requireActual<object>('n8n-workflow');
 	jest.doMock('n8n-workflow', () => n8n);
-	return [FIRST, ...Array.from({ length: PROCESSES - 1 }, () => TODAY)].map(load);
+	return Array.from({ length: PROCESSES }, load);
 }

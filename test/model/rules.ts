@@ -1,7 +1,6 @@
 /** The three rules of the product, and what must hold besides: checked after each history, against the book of the service. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { History } from './history';
-import { notAskedFor } from './list';
 import { KEY, SECRET, TOKEN, type Execution, type N8n } from './n8n';
 import { ELSEWHERE, type Sent, type Service, type Task } from './service';
 
@@ -61,7 +60,7 @@ const isSentAgain = ({ node }: History, { fate, named }: Sent, isGone: boolean) 
 
 /** Whether a Retry did not see the task in a list that had a minute to show it. */
 function isUnlisted(
-	{ n8n, service: { listed }, history: { events, node } }: World,
+	{ n8n, service: { listed }, history: { node } }: World,
 	{ first, again }: Record<'first' | 'again', Sent>,
 ): boolean {
 	const { beganMs = 0 } = executionOf(n8n, again) ?? {};
@@ -71,14 +70,10 @@ function isUnlisted(
 	);
 	const { ids = [], atMs = 0 } = seen.at(-1) ?? {};
 	const isGone = seen.length > 0 && !ids.includes(first.task?.id ?? '');
-	// By a clock that was set, it can seem to be older. And where a Retry without saved progress is repeated that began with a node before
+	// Where a Retry without saved progress is repeated that began with a node before
 	// this one, n8n tells nothing of it.
 	const isBetween = first.executionId !== n8n.executions[0]?.id && !node.savesProgress;
-	return (
-		(isGone && atMs >= beganMs + 60_000) ||
-		(isBetween && node.before === 'fails') ||
-		events.some(({ kind }) => kind.startsWith('clock'))
-	);
+	return (isGone && atMs >= beganMs + 60_000) || (isBetween && node.before === 'fails');
 }
 
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
@@ -94,14 +89,18 @@ function foreign({ n8n, service }: World): string[] {
 		const taken = logs.filter((line) => line.includes(`task ${ELSEWHERE} for item`));
 		if (taken.length > 0) return taken.map((line) => `NOT ASKED FOR: execution ${id}: ${line}`);
 		const mine = new Set([id, ...earlier.map((each) => each.id)]);
-		return status !== 'success'
-			? []
-			: notAskedFor(
-					output,
-					service.tasks,
-					// n8n links what a woken node gives out by its position, whatever it belongs to.
-					({ sent }, item) => woken || !mine.has(sent.executionId) || indexOf(sent.slot) === item,
-				);
+		if (status !== 'success') return [];
+		return output.flatMap((item) =>
+			idsIn(item.json).flatMap((taskId) => {
+				const { sent } = service.tasks.find((task) => task.id === taskId) ?? {};
+				// n8n links what a woken node gives out by its position, whatever it belongs to.
+				const isOwn =
+					sent === undefined
+						? !taskId.startsWith('other-')
+						: woken || !mine.has(sent.executionId) || indexOf(sent.slot) === itemOf(item);
+				return isOwn ? [] : [`NOT ASKED FOR: item ${itemOf(item)} has task ${taskId}`];
+			}),
+		);
 	});
 }
 
