@@ -25,22 +25,11 @@ describe('asleep in queue mode', () => {
 	}
 
 	/** Starts a suspending execution and waits until it sleeps. */
-	async function asleep(
-		name: string,
-		jobs: Job[],
-		options: Record<string, unknown> = {},
-	): Promise<{ id: string; worker: Member }> {
+	async function asleep(name: string, jobs: Job[]): Promise<{ id: string; worker: Member }> {
 		const { rest, cluster } = context;
-		const workflow = await context.publish(
-			generating(name, {
-				fields: { waitMode: 'callback' },
-				options: { gracePeriod: 0, timeout: 3600, ...options },
-			}),
-		);
-		await rest.callWebhook(name, { jobs });
-		const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id))[0], {
-			what: 'The execution',
-		});
+		const options = { gracePeriod: 0, timeout: 3600 };
+		const nodes = generating(name, { fields: { waitMode: 'callback' }, options });
+		const { id } = await context.start(nodes, { jobs });
 		const execution = await rest.waitForExecution(id, 'waiting');
 		assert.equal(execution.status, 'waiting', execution.resultData.error?.message);
 		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));

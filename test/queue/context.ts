@@ -27,6 +27,8 @@ export interface QueueContext {
 	credential: SavedCredential;
 	/** Saves a workflow, named by the path of its webhook, with this context's credential in it, and publishes it. */
 	publish(nodes: Node[]): Promise<SavedWorkflow>;
+	/** The same, and calls it. */
+	start(nodes: Node[], body: object): Promise<{ workflow: SavedWorkflow; id: string }>;
 	/** The address at which the service reaches a trigger with this path. */
 	triggerUrl(path: string): string;
 	close(): Promise<void>;
@@ -61,14 +63,18 @@ export async function startQueueContext({
 			baseUrl: service.baseUrl,
 			callbackSecret: 'a-secret-of-the-callbacks',
 		});
+		const pathOf = (nodes: Node[]) => nodes[0]?.webhookId ?? '';
+		const save = async (nodes: Node[]) =>
+			await rest.createWorkflow(workflowOf(pathOf(nodes), nodes, credential));
 		return {
 			cluster,
 			rest,
 			service,
 			credential,
-			publish: async (nodes) => {
-				const workflow = workflowOf(nodes[0]?.webhookId ?? '', nodes, credential);
-				return await rest.publish(await rest.createWorkflow(workflow));
+			publish: async (nodes) => await rest.publish(await save(nodes)),
+			async start(nodes, body) {
+				const workflow = await save(nodes);
+				return { workflow, id: await rest.startByWebhook(workflow, pathOf(nodes), body) };
 			},
 			triggerUrl: (path) => `${webhookUrl}/webhook/${path}/callback`,
 			close,

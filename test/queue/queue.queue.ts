@@ -3,7 +3,6 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
 import { fetch } from '../n8n/harness/http';
 import { action, start, workflowOf } from '../n8n/harness/nodes';
-import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job, recovering, triggered } from './workflows';
@@ -20,15 +19,6 @@ describe('queue mode', () => {
 	});
 	after(async () => await context?.close());
 	beforeEach(() => context.service.reset());
-
-	/** The only execution of a workflow, as soon as there is one. */
-	async function onlyExecution(workflow: SavedWorkflow): Promise<string> {
-		const { id } = await waitUntil(
-			async () => (await context.rest.listExecutions(workflow.id))[0],
-			{ what: `An execution of ${workflow.name}` },
-		);
-		return id;
-	}
 
 	async function checkFiles(results: Item[]): Promise<void> {
 		for (const { json, binary } of results) {
@@ -72,10 +62,8 @@ describe('queue mode', () => {
 
 	it('loses a polling execution with its worker, never runs it again, and its tasks are recovered by ID', async () => {
 		const { rest, service, cluster } = context;
-		const workflow = await context.publish(generating('orphan'));
-		await context.publish(recovering('recover'));
-		await rest.callWebhook('orphan', { jobs: jobs('orphan', 3, { never_ends: true }) });
-		const id = await onlyExecution(workflow);
+		const orphans = { jobs: jobs('orphan', 3, { never_ends: true }) };
+		const { id, workflow } = await context.start(generating('orphan'), orphans);
 		await waitUntil(() => service.polls().length > 4, { what: 'Polls' });
 		const worker = cluster.workers.find((member) =>
 			member.log().includes(`Worker started execution ${id} `),
@@ -100,15 +88,8 @@ describe('queue mode', () => {
 		for (const taskId of taskIds) await service.finish(taskId);
 		const recovery = await context.rest.listExecutions(workflow.id);
 		assert.equal(recovery.length, 1, 'n8n made another execution of it');
-		assert.equal((await rest.callWebhook('recover', { taskIds })).status, 200);
-		const recovered = await waitUntil(
-			async () => {
-				const all = await rest.listWorkflows();
-				const found = all.find(({ name }) => name === 'recover');
-				const [execution] = found ? await rest.waitForExecutions(found.id, 1) : [];
-				return execution;
-			},
-			{ what: 'The recovery' },
+		const recovered = await rest.waitForExecution(
+			(await context.start(recovering('recover'), { taskIds })).id,
 		);
 		await checkFiles(items(recovered, 'Generate'));
 		assert.equal(service.creations().length, 3);
