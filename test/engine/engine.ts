@@ -14,18 +14,17 @@ import {
 	type ICredentialsExpressionResolveValues,
 	type ICredentialsHelper,
 	type ICredentialType,
-	type IExecuteFunctions,
 	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
 	type INodeType,
 	type INodeTypes,
-	type IRun,
+	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 /** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
-export const built = <T>(path: string): T =>
+const built = <T>(path: string): T =>
 	createRequire(__filename)(join(__dirname, '..', '..', 'dist', path)) as T;
 
 function load<T>(path: string, name: string): new () => T {
@@ -35,7 +34,7 @@ function load<T>(path: string, name: string): new () => T {
 	return found;
 }
 
-export const credentialType = new (load<ICredentialType>(
+const credentialType = new (load<ICredentialType>(
 	'credentials/MediaGenerationApi.credentials.js',
 	'MediaGenerationApi',
 ))();
@@ -66,10 +65,6 @@ export function passing(name: string, execute: INodeType['execute']): INodeType 
 	};
 }
 
-export const noOp = passing('noOp', async function (this: IExecuteFunctions) {
-	return await Promise.resolve([this.getInputData()]);
-});
-
 export interface EngineOptions {
 	items?: Array<INodeExecutionData['json']>;
 	inputs?: INodeExecutionData[];
@@ -84,17 +79,8 @@ export interface EngineOptions {
 }
 
 export interface EngineResult {
-	run: IRun;
-	/** The node's output, or its error branch. */
 	output: INodeExecutionData[];
-	errorOutput: INodeExecutionData[];
-	error:
-		| (ExecutionError & {
-				description?: string | null;
-				httpCode?: string | null;
-				context?: unknown;
-		  })
-		| undefined;
+	error: (ExecutionError & { description?: string | null }) | undefined;
 	/** Everything that n8n would save, as text. */
 	readonly saved: string;
 	logs: string[];
@@ -138,7 +124,7 @@ export async function readBinary(binary: IBinaryData): Promise<Buffer> {
 	return await Container.get(BinaryDataService).getAsBuffer(binary);
 }
 
-export function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelper {
+function credentialsHelper(data: EngineOptions['credentials']): ICredentialsHelper {
 	const decrypted: ICredentialDataDecryptedObject = { callbackSecret: '', ...data };
 	/** Expressions become the values of an item, unless they are asked for, as n8n's `CredentialsHelper` does. */
 	const resolved = async (...given: unknown[]) => {
@@ -182,6 +168,22 @@ export function credentialsHelper(data: EngineOptions['credentials']): ICredenti
 		getCredentialsProperties: () => credentialType.properties,
 	};
 	return helper as unknown as ICredentialsHelper;
+}
+
+/** What n8n's server hands over with an execution. */
+export function additionalDataFor(
+	credentials: EngineOptions['credentials'],
+	own: object = {},
+): IWorkflowExecuteAdditionalData {
+	return {
+		credentialsHelper: credentialsHelper(credentials),
+		variables: {},
+		restApiUrl: 'http://localhost/rest',
+		instanceBaseUrl: 'http://localhost/',
+		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost/form-waiting',
+		...own,
+	} as unknown as IWorkflowExecuteAdditionalData;
 }
 
 export function node(

@@ -6,17 +6,14 @@ import {
 	Workflow,
 	type IConnections,
 	type INode,
-	type INodeConnections,
 	type INodeType,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { logLines } from './container';
 import {
-	credentialsHelper,
+	additionalDataFor,
 	mediaGeneration,
 	mediaNode,
 	node,
-	noOp,
 	prepareEngine,
 	source,
 	typesOf,
@@ -61,18 +58,12 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 		connections,
 		nodes,
 	});
-	const additionalData = {
-		credentialsHelper: credentialsHelper(credentials),
+	const additionalData = additionalDataFor(credentials, {
 		executionId: id,
 		currentNodeExecutionIndex: 0,
-		variables: {},
-		restApiUrl: 'http://localhost/rest',
-		instanceBaseUrl: 'http://localhost/',
-		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
-		formWaitingBaseUrl: 'http://localhost/form-waiting',
 		setExecutionStatus: () => undefined,
 		hooks,
-	} as unknown as IWorkflowExecuteAdditionalData;
+	});
 	await workflow.expression.acquireIsolate?.();
 	const execution = new WorkflowExecute(additionalData, 'trigger', data).processRunExecutionData(
 		workflow,
@@ -80,11 +71,8 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 	void stopWhen?.then(() => execution.cancel());
 	const run = await execution;
 	const { runData, error } = run.data.resultData;
-	const last = runData.Media?.at(-1)?.data?.main;
 	return {
-		run,
-		output: last?.[0] ?? [],
-		errorOutput: last?.[1] ?? [],
+		output: runData.Media?.at(-1)?.data?.main?.[0] ?? [],
 		error,
 		get saved() {
 			return JSON.stringify(run);
@@ -93,12 +81,7 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 	};
 }
 
-/** Each output leads to one node. */
-const to = (...names: string[]): INodeConnections => ({
-	main: names.map((node) => [{ node, type: NodeConnectionTypes.Main, index: 0 }]),
-});
-
-/** Runs the node "Media" between a source of items and what comes after it. @param type another node in its place */
+/** Runs the node "Media" behind a source of items. @param type another node in its place */
 export async function runNode(
 	options: EngineOptions,
 	type: INodeType = mediaGeneration,
@@ -109,13 +92,10 @@ export async function runNode(
 		credentials,
 		stopWhen,
 		binaryMode,
-		types: { source: source(inputs), noOp, mediaGeneration: type },
-		nodes: [
-			node('Source', 'source'),
-			mediaNode(options),
-			node('After', 'noOp'),
-			node('Failed', 'noOp'),
-		],
-		connections: { Source: to('Media'), Media: to('After', 'Failed') },
+		types: { source: source(inputs), mediaGeneration: type },
+		nodes: [node('Source', 'source'), mediaNode(options)],
+		connections: {
+			Source: { main: [[{ node: 'Media', type: NodeConnectionTypes.Main, index: 0 }]] },
+		},
 	});
 }

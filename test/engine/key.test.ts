@@ -6,19 +6,12 @@ import { engineSetting, goOn, SECRET, sound } from './setting';
 
 const setting = engineSetting();
 
-interface Credentials {
-	baseUrl?: string;
-	keyHeader?: string;
-	callbackSecret?: string;
-	apiKey?: string;
-}
-
 /** How n8n's own nodes send a request with a credential: its HTTP Request node by the older helper. */
 type Helper = 'httpRequestWithAuthentication' | 'requestWithAuthentication';
 const HELPERS: Helper[] = ['httpRequestWithAuthentication', 'requestWithAuthentication'];
 
 /** What came back, or what was said instead. */
-async function send(helper: Helper, options: object, credentials: Credentials = {}) {
+async function send(helper: Helper, options: object, credentials: { baseUrl?: string } = {}) {
 	const { apiKey, baseUrl } = setting.service;
 	const probe = passing('probe', async function (this: IExecuteFunctions) {
 		try {

@@ -5,10 +5,9 @@ import {
 	Workflow,
 	type INodeExecutionData,
 	type INodeParameters,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { logLines } from './container';
-import { credentialsHelper, mediaGeneration, mediaNode, typesOf } from './engine';
+import { additionalDataFor, mediaGeneration, mediaNode, typesOf } from './engine';
 import { engineSetting, sound } from './setting';
 
 const setting = engineSetting();
@@ -22,20 +21,12 @@ async function runWithoutExecution(parameters: INodeParameters): Promise<INodeEx
 		active: false,
 		nodeTypes: typesOf({ mediaGeneration }),
 	});
-	const additionalData = {
-		credentialsHelper: credentialsHelper(setting.service),
-		variables: {},
-		restApiUrl: 'http://localhost/rest',
-		instanceBaseUrl: 'http://localhost/',
-		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
-		formWaitingBaseUrl: 'http://localhost/form-waiting',
-	} as unknown as IWorkflowExecuteAdditionalData;
 	const items = [{ json: {} }];
 	const input = { main: [items] };
 	const context = new ExecuteContext(
 		workflow,
 		node,
-		additionalData,
+		additionalDataFor(setting.service),
 		'internal',
 		createEmptyRunExecutionData(),
 		0,
