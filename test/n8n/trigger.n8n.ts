@@ -189,8 +189,10 @@ describe('trigger', () => {
 			assert.ok(item?.binary?.data);
 		}
 		assert.equal(hintOf(execution), undefined);
-		const nobody = JSON.stringify(ordering).replaceAll(String(hook), 'nobody');
-		const unheard = await rest.createWorkflow(JSON.parse(nobody) as typeof ordering);
+		const nobody = '5e1f0000-0000-4000-8000-00000000dead';
+		const unheard = await rest.createWorkflow(
+			JSON.parse(JSON.stringify(ordering).replaceAll(String(hook), nobody)) as typeof ordering,
+		);
 		const alone = await rest.waitForExecution(await rest.runManually(unheard, 'When Clicked'));
 		assert.ok(hintOf(alone), 'no hint at a webhook that nobody listens to');
 	});
