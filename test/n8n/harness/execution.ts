@@ -6,8 +6,6 @@ export interface BinaryEntry {
 	data?: string;
 	mimeType: string;
 	fileName?: string;
-	fileExtension?: string;
-	fileSize?: string;
 	bytes?: number;
 }
 
@@ -15,14 +13,11 @@ export interface Item {
 	json: Record<string, unknown>;
 	binary?: Record<string, BinaryEntry>;
 	pairedItem?: unknown;
-	error?: unknown;
 }
 
-export interface ExecutionError {
-	name?: string;
+interface ExecutionError {
 	message: string;
 	description?: string | null;
-	httpCode?: string | null;
 	node?: { name: string };
 }
 
@@ -31,7 +26,6 @@ export interface NodeRun {
 	executionTime: number;
 	executionStatus: string;
 	data?: { main: Array<Item[] | null> };
-	error?: ExecutionError;
 }
 
 export type ExecutionStatus =
@@ -45,26 +39,21 @@ export interface ExecutionSummary {
 	workflowId: string;
 	startedAt: string | null;
 	stoppedAt: string | null;
-	waitTill: string | null;
 	/** The execution that it is a Retry of. */
 	retryOf?: string | null;
 }
 
 export interface Execution extends ExecutionSummary {
-	finished: boolean;
 	/** What the list of executions is searched by. */
 	customData?: Record<string, string>;
 	resultData: {
 		runData: Record<string, NodeRun[]>;
 		error?: ExecutionError;
-		lastNodeExecuted?: string;
 	};
 }
 
 /** n8n stores and sends an execution's data in flatted form, as a string. */
-export function readExecution(
-	raw: ExecutionSummary & { finished: boolean; data: string },
-): Execution {
+export function readExecution(raw: ExecutionSummary & { data: string }): Execution {
 	const { data, ...summary } = raw;
 	// A running execution that has saved nothing yet has no data at all.
 	const stored = parse(data) as { resultData?: Partial<Execution['resultData']> } | undefined;
@@ -79,9 +68,9 @@ export function isFinished(status: ExecutionStatus): boolean {
 	return ['success', 'error', 'canceled', 'crashed'].includes(status);
 }
 
-/** A node's run, the last one by default. */
-export function nodeRun(execution: Execution, nodeName: string, run = -1): NodeRun {
-	const found = execution.resultData.runData[nodeName]?.at(run);
+/** A node's last run. */
+export function nodeRun(execution: Execution, nodeName: string): NodeRun {
+	const found = execution.resultData.runData[nodeName]?.at(-1);
 	if (found) return found;
 	const ran = Object.keys(execution.resultData.runData).join(', ') || 'none';
 	const problem = execution.resultData.error?.message ?? 'no error';
@@ -94,7 +83,7 @@ export function nodeRun(execution: Execution, nodeName: string, run = -1): NodeR
 export function items(
 	execution: Execution,
 	nodeName: string,
-	where: { run?: number; output?: number } = {},
+	{ output = 0 }: { output?: number } = {},
 ): Item[] {
-	return nodeRun(execution, nodeName, where.run).data?.main[where.output ?? 0] ?? [];
+	return nodeRun(execution, nodeName).data?.main[output] ?? [];
 }

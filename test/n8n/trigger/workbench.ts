@@ -124,32 +124,15 @@ export class Workbench {
 	}
 }
 
-/** Posts to a trigger. A string goes as it is. */
-export async function post(
-	url: string,
-	body: unknown,
-	{
-		method = 'POST',
-		type = 'application/json',
-		headers = {},
-	}: { method?: string; type?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
+/** Posts to a trigger. */
+export async function post(url: string, body: unknown): Promise<Answer> {
 	const response = await fetch(url, {
-		method,
-		headers: { 'content-type': type, ...headers },
-		...(method === 'GET' || method === 'HEAD'
-			? {}
-			: { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify(body),
 		signal: AbortSignal.timeout(PATIENCE_MS),
 	});
-	const text = await response.text();
-	let parsed: unknown;
-	try {
-		parsed = JSON.parse(text);
-	} catch {
-		parsed = { text };
-	}
-	return { status: response.status, body: parsed as Record<string, unknown> };
+	return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
 /** The one item that a run of the receiver passed on behind its trigger. */
