@@ -204,8 +204,10 @@ describe('On Error', () => {
 });
 
 describe('what a failed run leaves', () => {
-	const mayExist = (tasks: string) =>
-		`The ${tasks} item may exist and be paid for, as the answers to their creation never came: check at the service.`;
+	const mayExist = (tasks: string) => {
+		const why = /^tasks/.test(tasks) ? 'answers to their creations' : 'answer to its creation';
+		return `The ${tasks} item may exist and be paid for, as the ${why} never came: check at the service.`;
+	};
 
 	test('the error and the log name the tasks of use, without those that failed', async () => {
 		const { error, logs } = await runNode({

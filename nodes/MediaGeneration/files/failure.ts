@@ -31,8 +31,11 @@ export interface LeftOver {
 function wordsForUnclear({ unclearItems, namedTaskIds }: LeftOver): string {
 	if (unclearItems.length === 0) return '';
 	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
-	const tasks = unclearItems.length === 1 ? 'task' : 'tasks';
-	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as the answers to their creation never came: check at the service.${named}`;
+	const [tasks, why] =
+		unclearItems.length === 1
+			? ['task', 'the answer to its creation']
+			: ['tasks', 'the answers to their creations'];
+	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as ${why} never came: check at the service.${named}`;
 }
 
 /** What a run leaves, for the log. */
