@@ -25,6 +25,7 @@ const HOUR = 3_600_000;
 
 const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
 	kind: 'open',
+	taskId,
 	watch: {
 		...{ taskId, kind: 'image', echoes: [], named: true },
 		...{ createdAt: Date.now(), deadline: Date.now() + HOUR },

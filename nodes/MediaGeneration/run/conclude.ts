@@ -22,18 +22,8 @@ function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
-function partTaskId(part: PartResult): string | undefined {
-	switch (part.kind) {
-		case 'open':
-			return part.watch.taskId;
-		case 'failed':
-			return part.failure.taskId;
-		default:
-			return part.taskId;
-	}
-}
-
-const idsOf = (parts: readonly PartResult[]) => parts.flatMap((part) => partTaskId(part) ?? []);
+const idsOf = (parts: readonly PartResult[]) =>
+	parts.flatMap((part) => (part.kind === 'failed' ? part.failure.taskId : part.taskId) ?? []);
 /** Leaves out tasks that merely may exist, named by the refusal of a creation. */
 const sureIdsOf = (parts: readonly PartResult[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));

@@ -56,7 +56,7 @@ async function runPlanned(
 	const options = { ...runSettings(report.items, planned), failuresGoOn };
 	const run = new Run(context, client, { ledger, ...options });
 	let results: readonly ItemResult[] = [];
-	let isOut = false;
+	let handedOut: readonly ItemResult[] = [];
 	try {
 		const { ready, waking } = await prepareItems(run, planned);
 		report.throwFirstFailure(ready);
@@ -73,17 +73,14 @@ async function runPlanned(
 			isAsleep && waking?.ok === true
 				? await goToSleep(run, report, { results, waking: waking.value })
 				: report.output(results, run.spending);
-		isOut = true;
+		// An item that sleeps goes out when it wakes, and this node does not hear of that.
+		handedOut = results.filter(({ kind }) => kind === 'items' || kind === 'asleep');
 		return output;
 	} finally {
 		run.paidTasks.write();
 		// A stop can cut short creations, waiting, downloads, or the last poll before the sleep.
 		if (run.isStopped) report.log('the execution was stopped', report.left(results));
-		// An item that sleeps goes out when it wakes, and this node does not hear of that.
-		const isHandedOut = ({ kind }: ItemResult) => kind === 'items' || kind === 'asleep';
-		ledger.close(
-			(item) => isOut && results.some((each) => each.index === item && isHandedOut(each)),
-		);
+		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
 }
 
@@ -118,7 +115,7 @@ function sleeperOf(report: Report, fields: ItemFields, results: readonly ItemRes
 		const { delivered: _dropped, ...done } = part;
 		return [done];
 	});
-	const taskIds = tasks.map(({ watch }) => watch.taskId);
+	const taskIds = tasks.map(({ taskId }) => taskId);
 	const input = includedInput(fields);
 	const json = unfinishedJson(assembly, taskIds, tasks[0]?.task);
 	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };

@@ -54,7 +54,7 @@ async function waitFor(
 	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
 	if (waited.kind === 'failed') return waited;
 	if (over.aborted) return asFailed(cancelled(watch.taskId, task?.status));
-	return { kind: 'open', watch, task, receiveUrl };
+	return { kind: 'open', taskId: watch.taskId, watch, task, receiveUrl };
 }
 
 /** What the request of a task tells of it. */

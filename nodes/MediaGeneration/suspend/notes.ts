@@ -14,6 +14,7 @@ export const WEBHOOK_PATH = 'media-generation';
 
 export interface OpenTask {
 	kind: 'open';
+	taskId: string;
 	watch: Watch;
 	/** The task as last seen; undefined where it never was. */
 	task: Task | undefined;

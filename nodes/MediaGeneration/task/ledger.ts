@@ -196,12 +196,12 @@ export class Ledger {
 		});
 	}
 
-	/** Ends the run: what was handed out is for no other one, and the rest is free for a later call. */
-	close(handedOut: (item: number) => boolean): void {
+	/** Ends the run: what was handed out of these items is for no other one, and the rest is free for a later call. */
+	close(handedOut: ReadonlySet<number>): void {
 		quietly(() => {
 			for (const entry of this.own) {
 				delete entry.usedBy;
-				if (handedOut(this.itemOf(entry))) entry.handedOut = this.reader;
+				if (handedOut.has(this.itemOf(entry))) entry.handedOut = this.reader;
 			}
 		});
 	}
