@@ -1,4 +1,7 @@
-/** Creates tasks, or waits for earlier ones, and makes one output: plan, prepare, run the items, conclude. */
+/**
+ * Creates tasks, or waits for earlier ones, and makes one output: plan, prepare, run all items at once, conclude. Whatever breaks on the
+ * way of an item is its result, with every ID that it has.
+ */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
@@ -15,9 +18,10 @@ import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems } from './hints';
 import { readInputFiles } from './inputFiles';
-import { sleeplessResult } from './conclude';
-import { failedResult, type ItemResult } from './item';
-import { runItems } from './items';
+import { conclude, noteFailure, sleeplessResult } from './conclude';
+import { takeUpEarlier } from './creating';
+import { failedResult, type Item, type ItemResult } from './item';
+import { runPart } from './part';
 import { includedInput, Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
 import { openClient, prepareItems } from './prepare';
@@ -82,6 +86,35 @@ async function runPlanned(
 		if (run.isStopped) report.log('the execution was stopped', report.left(results));
 		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
+}
+
+/** Returns the results in order, once nothing of the items is under way any more. Never rejects. */
+async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
+	const items = ready.filter((each) => each.kind === 'item');
+	run.bedtime.expects(items.flatMap(({ parts }) => parts));
+	takeUpEarlier(run, items);
+	const results = Promise.all(
+		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
+	);
+	const over = new AbortController();
+	void results.then(() => over.abort());
+	const graces = items.flatMap(({ settings: { waiting } }) =>
+		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
+	);
+	if (graces.length > 0) {
+		const graceMs = graces.reduce((one, other) => Math.max(one, other));
+		await run.bedtime.comes;
+		await run.sleep(graceMs, over.signal);
+	}
+	run.fallAsleep();
+	return await results;
+}
+
+async function runItem(run: Run, item: Item): Promise<ItemResult> {
+	const parts = await Promise.all(item.parts.map(async (part) => await runPart(run, item, part)));
+	const result = await conclude(run, item, parts);
+	if (result.kind === 'failed') noteFailure(run, item, result.failure);
+	return result;
 }
 
 async function goToSleep(
