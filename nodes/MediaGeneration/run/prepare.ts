@@ -44,47 +44,35 @@ interface Prepared {
 
 export async function prepareItems(run: Run, planned: Planned): Promise<Prepared> {
 	const { context, client, ledger, stop: signal } = run;
+	const { credentials } = client;
 	const items = planned.filter((each) => each.kind === 'item');
-	const waking = await wakingOf(run, items.filter(sleeps));
+	const sleeping = items.filter(sleeps);
+	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
+	const waking = sleeping.length > 0 ? await attemptLater(suspends) : undefined;
+	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
+	if (waking?.ok === true) warnOfSurroundings(context, longest);
 	const urls = items.map(({ settings: { waiting } }) =>
 		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
 	);
 	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
-	await warnOfCallbackUrls(context, urls, { here, ...client.credentials });
+	await warnOfCallbackUrls(context, urls, { here, ...credentials });
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;
-	const others = await otherAccounts(context, client.credentials);
-	const called = calledBack(items.filter(sleeps));
+	const others = await otherAccounts(context, credentials);
+	const created = sleeping.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'creates'));
+	const called = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
 	const checked = { client, ledger, others, waking, balance, here, called };
 	return { ready: await inPieces(checkedItems(planned, checked)), waking };
 }
 
 const sleeps = ({ settings }: Item) => settings.waiting.kind === 'suspend';
 
-async function wakingOf(
-	{ context, client }: Run,
-	sleeping: readonly Item[],
-): Promise<Prepared['waking']> {
-	if (sleeping.length === 0) return undefined;
-	const waking = await attemptLater(
-		async () => await checkSuspension(context, client.credentials.baseUrl),
-	);
-	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
-	if (waking.ok) warnOfSurroundings(context, longest);
-	return waking;
-}
-
-/** The tasks whose callbacks wake the execution. */
-function calledBack(sleeping: readonly Item[]): ReadonlySet<Part> {
-	const parts = sleeping.flatMap((item) => item.parts).filter(({ kind }) => kind === 'creates');
-	return new Set(parts.filter((_, index) => isCalledBack(index, parts.length)));
-}
-
 interface Checked extends Pick<Run, 'client' | 'ledger'>, Pick<Prepared, 'waking'> {
 	/** Read where Minimum Credits asks for it. */
 	balance: Attempt<number> | undefined;
 	/** Origin of this n8n. */
 	here: string | undefined;
+	/** Their callbacks wake the execution. */
 	called: ReadonlySet<Part>;
 	/** By item. */
 	others: ReadonlyMap<number, Failure>;
