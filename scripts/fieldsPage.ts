@@ -109,12 +109,13 @@ interface Section {
 	title: string;
 	about: string;
 	/** Lines of each field. */
-	entries: Array<{ name: string; lines: string[] }>;
+	entries: Array<{ name: string; lines: string }>;
 }
 
-const inWords = ({ field, path }: Entry) => {
-	return { name: field.displayName, lines: entryOf(field, path) };
-};
+const inWords = ({ field, path }: Entry) => ({
+	name: field.displayName,
+	lines: entryOf(field, path).join('\n'),
+});
 
 function actionSections(description: INodeTypeDescription): Section[] {
 	const { properties } = description;
@@ -139,23 +140,19 @@ function actionSections(description: INodeTypeDescription): Section[] {
 /** What as many operations have is explained once. */
 const OPERATIONS_IN_COMMON = 4;
 
-function commonIn(sections: readonly Section[]): Section['entries'] {
+function commonIn(sections: readonly Section[]): Set<string> {
+	const all = sections.flatMap(({ entries }) => entries.map(({ lines }) => lines));
 	const counts = new Map<string, number>();
-	for (const { lines } of sections.flatMap(({ entries }) => entries))
-		counts.set(lines.join(), (counts.get(lines.join()) ?? 0) + 1);
-	const all = sections.flatMap(({ entries }) => entries);
-	const common = all.filter(({ lines }) => (counts.get(lines.join()) ?? 0) >= OPERATIONS_IN_COMMON);
-	return [...new Map(common.map((entry) => [entry.lines.join(), entry])).values()];
+	for (const lines of all) counts.set(lines, (counts.get(lines) ?? 0) + 1);
+	return new Set(all.filter((lines) => (counts.get(lines) ?? 0) >= OPERATIONS_IN_COMMON));
 }
 
-function linesOf({ title, about, entries }: Section, common: Section['entries']): string[] {
-	const isCommon = ({ lines }: Section['entries'][number]) =>
-		common.some((each) => each.lines.join() === lines.join());
-	const own = entries.filter((each) => !isCommon(each)).flatMap(({ lines }) => lines);
-	const shared = entries.filter(
-		({ name, lines }) => isCommon({ name, lines }) && !lines[0]?.startsWith('- _'),
-	);
-	const names = shared.map(({ name }) => name).join(', ');
+function linesOf({ title, about, entries }: Section, common: ReadonlySet<string>): string[] {
+	const own = entries.filter(({ lines }) => !common.has(lines)).map(({ lines }) => lines);
+	const names = entries
+		.filter(({ lines }) => common.has(lines) && !lines.startsWith('- _'))
+		.map(({ name }) => name)
+		.join(', ');
 	return [
 		...[title, '', about, ''],
 		...(own.length === 0 ? [] : [...own, '']),
@@ -176,14 +173,14 @@ export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescr
 			'',
 			'## Common fields and options',
 			'',
-			...common.flatMap(({ lines }) => lines),
+			...common,
 			'',
 			'## Media Generation',
 			'',
 			...sections.flatMap((section) => linesOf(section, common)),
 			'## Media Generation Trigger',
 			'',
-			...triggerEntries.flatMap(({ lines }) => lines),
+			...triggerEntries.map(({ lines }) => lines),
 		]
 			.join('\n')
 			.replace(/\n+$/, '') + '\n'

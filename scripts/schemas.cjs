@@ -68,7 +68,10 @@ function outputOf(resource, operation) {
 	return { ...schemaOf(shape), version: 1 };
 }
 
-/** Files below `__schema__`, where n8n looks for them by the node's version. */
+/**
+ * Files below `__schema__`, where n8n looks for them by the node's version.
+ * @returns {Record<string, { properties?: object }>}
+ */
 function schemaFiles(resources, triggerVersion) {
 	const files = resources.flatMap((resource) =>
 		resource.operations.map((operation) => [

@@ -15,7 +15,7 @@ import { printResults, runFirst } from './start/firstRun';
 
 const logFile = join(startFolder, 'n8n.log');
 const firstExample = 'first-run';
-/** Long enough to watch the progress, short enough for a first look. */
+/** As real tasks are, but short enough for a first look. */
 const taskMs = { min: 2000, max: 5000 };
 
 interface Options {
@@ -49,30 +49,8 @@ async function checkPort(number: number, option: string, what: string): Promise<
 	);
 }
 
-const shortName = (name: string) => name.replace('Media Generation: ', '');
-
-/** What a first user needs to know of the stand-in: how to reach it, and how to see what can go wrong. */
-function aboutStandIn({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string[] {
-	return [
-		'The examples have a credential already. For one of your own (it costs nothing, nothing leaves this machine):',
-		'',
-		`  API Key   ${apiKey}`,
-		`  Base URL  ${baseUrl}`,
-		'',
-		'To see what can go wrong, give a generation the option "Extra Body Fields" with one of these:',
-		'',
-		'  a slow task             {"stand_in": {"ms": 60000}}          and Wait Mode: Suspend, to see it sleep',
-		'  a task that fails       {"stand_in": {"end": "error", "error_message": "No luck"}}',
-		'  a task that never ends  {"stand_in": {"never_ends": true}}   and the option "Timeout"',
-		'  an expensive task       {"stand_in": {"cost": 5000}}         and the option "Stop After Credits", with several items',
-		'',
-	];
-}
-
-async function run(
-	options: Options,
-	real: ReturnType<typeof realAccount> | undefined,
-): Promise<void> {
+async function run(options: Options): Promise<void> {
+	const real = options.baseUrl === undefined ? undefined : realAccount(options.baseUrl);
 	await checkPort(options.port, '--port', 'n8n');
 	if (!real) await checkPort(options.servicePort, '--service-port', "the service's stand-in");
 
@@ -97,22 +75,24 @@ async function run(
 
 	const where = `${service ? 'the stand-in' : 'the service'} at ${baseUrl}`;
 	console.log(`Running "${first.name}" against ${where} ...`);
-	const execution = await runFirst(rest, first, service);
-	const succeeded = await printResults(rest, execution);
+	const execution = await runFirst(rest, first);
+	const succeeded = printResults(execution);
 	if (options.once) {
 		await cleanUp();
 		process.exit(succeeded ? 0 : 1);
 	}
+	const names = [...examples.values()].map(({ name }) => name.replace('Media Generation: ', ''));
+	const standIn = `${baseUrl} with the key ${apiKey}; docs/troubleshooting.md says how to make it fail`;
 	console.log(
 		[
 			'',
 			`  Editor    ${n8n.baseUrl}/workflow/${first.id}/executions/${execution.id}`,
 			`  Login     ${state.email}   ${state.password}`,
-			`  Examples  ${[...examples.values()].map(({ name }) => shortName(name)).join(', ')}`,
+			`  Examples  ${names.join(', ')}`,
 			`  Files     ${filesFolder(startFolder)} is the only folder that Write File may use here`,
 			`  Log       ${logFile}`,
+			`  Service   ${service ? standIn : baseUrl}`,
 			'',
-			...(service ? aboutStandIn(service) : []),
 			'Ctrl-C ends it.',
 		].join('\n'),
 	);
@@ -121,8 +101,4 @@ async function run(
 	throw new Halt(`n8n ended by itself. The end of its log, ${logFile}, may say why.`);
 }
 
-runMain(async () => {
-	const options = readOptions();
-	const real = options.baseUrl === undefined ? undefined : realAccount(options.baseUrl);
-	await run(options, real);
-});
+runMain(async () => await run(readOptions()));

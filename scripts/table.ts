@@ -5,7 +5,6 @@ export function table(header: string[], rows: string[][]): string {
 	);
 	const line = (cells: string[]) =>
 		`  ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join('  ')}`.trimEnd();
-	return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join(
-		'\n',
-	);
+	const rule = widths.map((width) => '-'.repeat(width));
+	return [header, rule, ...rows].map(line).join('\n');
 }

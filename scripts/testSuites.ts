@@ -1,6 +1,8 @@
-/** `npm run test:n8n`, `test:queue`, `test:browser`, `test:chaos` and `test:workflows`: the packed nodes in a real n8n. */
+/** `npm run test:n8n`, `test:queue`, `test:browser`, `test:chaos` and `test:workflows`: the packed nodes in a real n8n; `test:model` and `test:mutation`. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { runJest, runNode } from './child';
 import { runMain } from './halt';
 import { defaultVersion, versions, versionVariable } from './n8nInstall';
 import { root } from './pack';
@@ -69,23 +71,56 @@ program
 		});
 	});
 
-program
-	.command('test:chaos')
-	.description('Random workflows in queue mode while the processes of n8n are killed')
-	.option('--seeds <number>', 'how many workflows', '50')
-	.option('--seed <number>', 'the first one', '1')
-	.action(async ({ seeds, seed }: { seeds: string; seed: string }) => {
-		await ensureQueuePrograms();
-		await runFile(join(root, 'test', 'workflows', 'chaos.ts'), [seeds, seed]);
-	});
+const random = {
+	'test:chaos': [
+		'chaos.ts',
+		'Random workflows in queue mode while processes of n8n are killed',
+		'50',
+	],
+	'test:workflows': ['main.ts', 'Random workflows in a real n8n, and what became of all', '40'],
+} as const;
+for (const [name, [file, description, seeds]] of Object.entries(random))
+	program
+		.command(name)
+		.description(description)
+		.option('--seeds <number>', 'how many workflows', seeds)
+		.option('--seed <number>', 'the first one', '1')
+		.action(async (asked: { seeds: string; seed: string }) => {
+			if (name === 'test:chaos') await ensureQueuePrograms();
+			await runFile(join(root, 'test', 'workflows', file), [asked.seeds, asked.seed]);
+		});
 
 program
-	.command('test:workflows')
-	.description('Random workflows in a real n8n, and what became of each item and each task')
-	.option('--seeds <number>', 'how many workflows', '40')
-	.option('--seed <number>', 'the first one', '1')
+	.command('test:model')
+	.description('Random histories of the core, an agent and the trigger, and the rules after each')
+	.option('--seeds <number>', 'how many histories', '20000')
+	.option('--seed <number>', 'which ones', String(Date.now() % 1_000_000))
 	.action(async ({ seeds, seed }: { seeds: string; seed: string }) => {
-		await runFile(join(root, 'test', 'workflows', 'main.ts'), [seeds, seed]);
+		console.log(`${seeds} histories of seed ${seed}`);
+		await runJest(['test/model/'], { MODEL_SEEDS: seeds, MODEL_SEED: seed });
+	});
+
+const stryker = join(root, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
+const folders = readdirSync(join(root, 'nodes', 'MediaGeneration'), { withFileTypes: true })
+	.filter((entry) => entry.isDirectory())
+	.map(({ name }) => name);
+
+program
+	.command('test:mutation')
+	.description(
+		'Changes the code in one place at a time and sees whether the tests notice (stryker.config.mjs)',
+	)
+	.option('--folder <names...>', 'only these', [...folders, 'credentials'])
+	.option('--sample <number>', 'at most so many changes of each, drawn by chance')
+	// Any other option goes to StrykerJS, e.g. `--force`.
+	.allowUnknownOption()
+	.allowExcessArguments()
+	.action(async (asked: { folder: string[]; sample?: string }, { args }: Command) => {
+		const env: Record<string, string> = asked.sample ? { MUTATION_SAMPLE: asked.sample } : {};
+		for (const name of asked.folder) {
+			console.log(`\n${name}`);
+			await runNode([stryker, 'run', ...args], { ...env, MUTATION_FOLDER: name });
+		}
 	});
 
 runMain(async () => void (await program.parseAsync()));

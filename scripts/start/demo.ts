@@ -19,19 +19,16 @@ export interface StartState {
 	serviceKey: string;
 }
 
-function writeState(state: StartState): StartState {
-	mkdirSync(startFolder, { recursive: true });
-	writeFileSync(stateFile, JSON.stringify(state, null, '\t'), { mode: 0o600 });
-	return state;
-}
-
 export function readState(): StartState {
 	if (existsSync(stateFile)) return JSON.parse(readFileSync(stateFile, 'utf8')) as StartState;
-	return writeState({
+	const state: StartState = {
 		email: 'owner@example.com',
 		password: `Demo-1-${randomBytes(6).toString('base64url')}`,
 		serviceKey: `sk_demo_${randomBytes(12).toString('hex')}`,
-	});
+	};
+	mkdirSync(startFolder, { recursive: true });
+	writeFileSync(stateFile, JSON.stringify(state, null, '\t'), { mode: 0o600 });
+	return state;
 }
 
 /** Installs the package as it was built into the demo's n8n. */
@@ -43,16 +40,17 @@ export async function installBuilt(): Promise<void> {
 /** Logs in as the demo's owner, who is made on the first start. */
 export async function logIn(baseUrl: string, { email, password }: StartState): Promise<Rest> {
 	const rest = new Rest(baseUrl);
-	const taken = async (asking: Promise<void>) =>
-		await asking.then(
-			() => true,
-			(error: unknown) => {
-				if (error instanceof RestError) return false;
-				throw error;
-			},
-		);
 	const owner = { email, password };
-	if ((await taken(rest.login(owner))) || (await taken(rest.ownerSetup(owner)))) return rest;
+	for (const enter of [
+		async () => await rest.login(owner),
+		async () => await rest.ownerSetup(owner),
+	])
+		try {
+			await enter();
+			return rest;
+		} catch (error) {
+			if (!(error instanceof RestError)) throw error;
+		}
 	throw new Halt(
 		`The n8n in ${startFolder} has another owner than state.json beside it says. Delete that folder to begin again.`,
 	);

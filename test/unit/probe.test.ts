@@ -10,7 +10,7 @@ async function run(settings: SettingsPatch = {}, options: Partial<ProbeOptions> 
 	const { baseUrl, apiKey } = service;
 	const pace = { port: 0, patience: 10, pollMs: 5, log: () => undefined };
 	const findings = await probe({ baseUrl, apiKey, ...pace, ...options });
-	const advised = findings.filter(({ advice }) => advice !== undefined && advice !== '');
+	const advised = findings.filter(({ advice }) => advice !== undefined);
 	return { service, findings, advised: advised.map(({ question }) => question) };
 }
 
@@ -19,7 +19,7 @@ const whole: SettingsPatch = { moreRoutes: true, lists: { tasks: true } };
 it('makes nothing, unless it is told to spend', async () => {
 	const { service: standIn, findings } = await run(whole);
 	expect(standIn.creations()).toEqual([]);
-	expect(findings.length).toBeGreaterThan(12);
+	expect(findings.length).toBeGreaterThan(10);
 	expect(printed(findings)).not.toContain(standIn.apiKey);
 });
 
