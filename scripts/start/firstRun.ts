@@ -28,11 +28,9 @@ export function printResults(execution: Execution): boolean {
 		if (nodeName === trigger) continue;
 		const run = nodeRun(execution, nodeName);
 		for (const { json, binary = {} } of run.data?.main[0] ?? []) {
-			const files = Object.values(binary).map(({ fileName, fileSize }) => [
-				fileName ?? '',
-				fileSize ?? '',
-			]);
-			const [first = ['no file', ''], ...others] = files;
+			const [first = ['no file', ''], ...others] = Object.values(binary).map(
+				({ fileName = '', fileSize = '' }) => [fileName, fileSize],
+			);
 			const seconds = `${(run.executionTime / 1000).toFixed(1)} s`;
 			rows.push([nodeName, words(json.task_id), words(json.status), seconds, ...first]);
 			rows.push(...others.map((file) => ['', '', '', '', ...file]));

@@ -6,6 +6,8 @@ export interface BinaryEntry {
 	data?: string;
 	mimeType: string;
 	fileName?: string;
+	/** As n8n shows it. */
+	fileSize?: string;
 	bytes?: number;
 }
 
