@@ -46,7 +46,7 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 function fitting(taskIds: readonly string[]): string {
 	const value = [...new Set(taskIds)].filter(Boolean).join(',');
 	if (value.length <= MAX_VALUE) return value;
-	return value.slice(0, MAX_VALUE + 1).replace(/(^|,)[^,]*$/, '');
+	return value.slice(0, MAX_VALUE).replace(/(^|,)[^,]*$/, '');
 }
 
 /** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, because older n8n have no such values. */
