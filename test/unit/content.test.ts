@@ -16,6 +16,7 @@ const pages: Array<[string, Buffer | string]> = [
 	['HTML in Latin-1', Buffer.from('<p>Accès refusé</p>', 'latin1')],
 	["a store's error in XML", S3],
 	['words', 'Access denied'],
+	['words, cut within a letter', Buffer.from('Accès é').subarray(0, 8)],
 	['HTML with control bytes', '<html>\x01\x02<p>Gone</p>'],
 	['a JSON message', '{"message":"expired"}'],
 	['a JSON list', '[{"error":"expired"}]'],

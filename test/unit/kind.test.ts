@@ -1,4 +1,4 @@
-import { fileTypeOf, leadingText } from '../../nodes/MediaGeneration/files/kind';
+import { fileTypeOf } from '../../nodes/MediaGeneration/files/kind';
 import { typeOfBytes, type FileType } from '../../nodes/MediaGeneration/audio/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 
@@ -103,6 +103,7 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 });
 
 const JSON_TYPE: FileType = { mimeType: 'application/json', extension: 'json' };
+const BYTES: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 const PLAIN: FileType = { mimeType: 'text/plain', extension: 'txt' };
 
 test.each<[string, FileType]>([
@@ -113,27 +114,15 @@ test.each<[string, FileType]>([
 	['He said {"a"} and ["b"]', PLAIN],
 	['[Music] Hello', PLAIN],
 	['[00:12.50] Hello', PLAIN],
-	['\x1f\x8b\x08\0', { mimeType: 'application/octet-stream', extension: 'bin' }],
+	['\x1f\x8b\x08\0', BYTES],
+	['a\xe9bc', BYTES],
+	...[...'\0\x08\x0e\x1a\x1c\x1f\x7f'].map((control): [string, FileType] => [
+		`a${control}b`,
+		BYTES,
+	]),
 ])('a transcript that begins with %j, of which nothing else is known', (text, expected) => {
 	const about = { stated: undefined, url: URL_BARE, kind: 'transcript' } as const;
 	expect(fileTypeOf(bytes(text), about)).toEqual(expected);
-});
-
-test.each<[string, Buffer, string | undefined]>([
-	['nothing', Buffer.alloc(0), ''],
-	['a text', Buffer.from(' \ufeff Hello'), 'Hello'],
-	['a text that is cut within a letter', Buffer.from('héé').subarray(0, 4), 'hé'],
-	['another encoding', bytes('a\xe9bc'), undefined],
-	['a mark in the middle of a text', Buffer.from('A\ufeffB'), 'A\ufeffB'],
-	...['\0', '\x08', '\x0e', '\x1a', '\x1c', '\x1f', '\x7f'].map(
-		(control): [string, Buffer, undefined] => [
-			`control character ${control.charCodeAt(0)}`,
-			bytes(`Hello${control}World`),
-			undefined,
-		],
-	),
-])('%s as text', (_name, head, text) => {
-	expect(leadingText(head)).toBe(text);
 });
 
 describe('the format that was asked for', () => {

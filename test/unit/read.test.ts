@@ -1,4 +1,4 @@
-import { maskSecret, maskSecrets } from '../../nodes/MediaGeneration/actions/account';
+import { maskSecrets } from '../../nodes/MediaGeneration/actions/account';
 import { deepMerge } from '../../nodes/MediaGeneration/actions/jsonObjects';
 
 describe('deepMerge', () => {
@@ -31,7 +31,7 @@ describe('secrets of API keys', () => {
 		['012345678901', '****8901'],
 		['no-prefix-but-long', '****long'],
 	])('%s becomes %s', (secret, masked) => {
-		expect(maskSecret(secret)).toBe(masked);
+		expect(maskSecrets({ key: secret })).toEqual({ key: masked });
 	});
 
 	const LONG = 'abcdefghijklmnop';

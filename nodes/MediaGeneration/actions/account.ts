@@ -6,7 +6,7 @@ import { apiKeysOf, creditsOf } from '../transport/task';
 import type { Resource, Job } from './operation';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
-export function maskSecret(secret: string): string {
+function maskSecret(secret: string): string {
 	// At most eight characters behind the prefix, stars, and at most four characters.
 	if (/^[^*]{0,11}\*{3,}[^*]{0,4}$/.test(secret)) return secret;
 	const prefix = secret.startsWith('sk_') ? 'sk_' : '';

@@ -16,7 +16,7 @@ import { MOST_BYTES } from './wav';
 
 const HEADER_BYTES = 4;
 
-export function readHeader(bits: number): FrameHeader | { problem: string } {
+function readHeader(bits: number): FrameHeader | { problem: string } {
 	const frame = readFrame(bits);
 	if (frame === undefined) return { problem: 'is not the beginning of an MP3 frame' };
 	if (frame.layer !== 3) return { problem: 'is MPEG audio, but not Layer III' };

@@ -22,7 +22,7 @@ const MARKUP =
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 
 /** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined if it is neither UTF-8 nor markup. */
-export function leadingText(head: Buffer): string | undefined {
+function leadingText(head: Buffer): string | undefined {
 	// The head may end within a character; however much of it is there, one sign stands for it.
 	const text = head.toString('utf8').replace(/\ufffd$/, '');
 	if (MARKUP.test(text)) return text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart();

@@ -1,7 +1,6 @@
 /** MP3 files as they come: their frames counted, everything else left out, what is broken refused in words. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readHeader } from '../../../nodes/MediaGeneration/audio/mp3';
 import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
 import type { Mp3Facts } from '../../../nodes/MediaGeneration/audio/sound';
 import { id3v1, id3v2 } from '../../service/media/id3';
@@ -38,21 +37,6 @@ async function problemOf(file: Buffer): Promise<string | undefined> {
 function soundOf(file: Buffer, { ranges }: Mp3Facts): Buffer {
 	return Buffer.concat(ranges.map(([from, to]) => file.subarray(from, to)));
 }
-
-describe('frame headers', () => {
-	test.each([
-		[0x00000000, 'is not the beginning of an MP3 frame'],
-		[0xffdb9064, 'is not the beginning of an MP3 frame'],
-		// A version and a sample rate that do not exist.
-		[0xffeb9064, 'is not the beginning of an MP3 frame'],
-		[0xfffb9c64, 'is not the beginning of an MP3 frame'],
-		[0xfffd9064, 'is MPEG audio, but not Layer III'],
-		[0xfffb0064, 'is a frame in free format'],
-		[0xfffbf064, 'is not the beginning of an MP3 frame'],
-	])('%j %s', (bits, problem) => {
-		expect(readHeader(bits)).toEqual({ problem });
-	});
-});
 
 describe('frames are counted as a decoder counts them', () => {
 	const rates = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000] as const;
@@ -183,6 +167,9 @@ describe('what is broken is refused, and where', () => {
 		],
 		['text after the sound', () => behind('and more'), NO_FRAME],
 		['free format', () => broken(third() + 2, [0x00]), 'byte 835 is a frame in free format'],
+		['another layer', () => broken(third() + 1, [0xfd]), 'is MPEG audio, but not Layer III'],
+		['no version', () => broken(third() + 1, [0xeb]), NO_FRAME],
+		['no sample rate', () => broken(third() + 2, [0x9c]), NO_FRAME],
 		['a bit rate', () => broken(third() + 2, [0xf0]), 'byte 835 is not the beginning of'],
 		['another sample rate', () => behind(toneMp3('A tone', { sampleRate: 48000 })), OTHER_FORMAT],
 		['stereo frames', () => broken(third() + 3, [0x44]), `what lies at byte 835 ${OTHER_FORMAT}`],
