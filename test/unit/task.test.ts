@@ -1,5 +1,5 @@
+import { recordsOf } from '../../nodes/MediaGeneration/transport/paging';
 import {
-	apiKeysOf,
 	creditsOf,
 	errorTextOf,
 	isDescribed,
@@ -149,10 +149,10 @@ test.each<[unknown, unknown]>([
 	[{ data: { keys: records } }, records],
 	[{ data: { apiKeys: { items: { results: { data: { data: records } } } } } }, records],
 	[{ data: { data: { data: { data: { data: { data: { data: records } } } } } } }, undefined],
-	[['sk_1'], [{ key: 'sk_1' }]],
 	[[], []],
-])('apiKeysOf %j', (body, expected) => {
-	expect(apiKeysOf(body)).toEqual(expected);
+	[{}, undefined],
+])('recordsOf %j', (body, expected) => {
+	expect(recordsOf(body)).toEqual(expected);
 });
 
 test.each<[Record<string, unknown>, string | undefined]>([

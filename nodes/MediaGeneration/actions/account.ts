@@ -1,8 +1,9 @@
 /** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
 import { FailureError } from '../base/failures';
 import { isObject, mapTexts, type JsonObject } from '../base/json';
+import { recordsOf } from '../transport/paging';
 import { readBody, unreadable } from '../transport/reading';
-import { apiKeysOf, creditsOf } from '../transport/task';
+import { creditsOf } from '../transport/task';
 import type { Resource, Job } from './operation';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
@@ -73,7 +74,9 @@ export const apiKeys: Resource = {
 			action: 'Get many API keys',
 			description: 'Get many API keys of the account, with their secrets masked',
 			subtitle: 'Get API Keys',
-			work: reads('/v1/api-keys', (body) => apiKeysOf(body)?.map(maskSecrets)),
+			work: reads('/v1/api-keys', (body) =>
+				recordsOf(body)?.map((each) => maskSecrets(isObject(each) ? each : { key: each })),
+			),
 		},
 	],
 };

@@ -40,7 +40,7 @@ export type OpenFileFn = (
 /** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
 const MAX_SILENCE_MS = 60_000;
 
-export function redirectTarget(location: string | undefined, from: string): URL | string {
+function redirectTarget(location: string | undefined, from: string): URL | string {
 	const target = urlOf(location, from);
 	if (target === undefined) return 'it redirects without a usable address';
 	if (target.protocol !== 'https:' && target.protocol !== 'http:')
@@ -50,7 +50,7 @@ export function redirectTarget(location: string | undefined, from: string): URL 
 	return target;
 }
 
-export function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
+function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
 	const { hostname } = new URL(url);
 	if (!isPrivateHost(hostname)) return undefined;
 	if (baseUrl !== undefined && isPrivateHost(new URL(baseUrl).hostname)) return undefined;

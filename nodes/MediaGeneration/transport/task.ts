@@ -1,6 +1,5 @@
 /** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import { recordsOf } from './paging';
 import { MAX_LEVELS } from '../base/limits';
 
 export interface Task {
@@ -155,8 +154,4 @@ export function costIn(body: JsonObject): number | undefined {
 
 export function creditsLeftIn(answer: JsonObject): number | undefined {
 	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
-}
-
-export function apiKeysOf(body: unknown): JsonObject[] | undefined {
-	return recordsOf(body)?.map((entry) => (isObject(entry) ? entry : { key: entry }));
 }
