@@ -147,17 +147,6 @@ describe('On Error', () => {
 		},
 	);
 
-	test.each(failing)(
-		'%s: to the error branch with all its fields',
-		async (outcome, given, fields) => {
-			const { output, json } = await runNode({ parameters: sound, node: toBranch, ...given });
-			expect(json).toMatchObject([{ ...fields, outcome }]);
-			const [item] = output;
-			expect((item as { error?: Error } | undefined)?.error?.message).toBe(json[0]?.error);
-			expect(Object.keys(item ?? {})).not.toContain('error');
-		},
-	);
-
 	test('an undelivered item has its outputs, and the files that came', async () => {
 		const { output } = await runNode({ parameters: sound, node: goOn, files: ['HTTP 404', 'ok'] });
 		expect(output).toHaveLength(1);

@@ -87,15 +87,6 @@ describe('sleeping', () => {
 		expect(execution.found).toMatchObject({ media_task_ids: ID, media_outcome: 'asleep' });
 	});
 
-	test('where callbacks get lost, this n8n looks and wakes it', async () => {
-		const { json, execution } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 600 } },
-			tasks: [taskWith({ seconds: 40, callbacks: [] })],
-		});
-		expect(execution.woken).toBe(true);
-		expect(json).toMatchObject([{ task_id: ID, status: 'done' }]);
-	});
-
 	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {
 		const { json, execution, answers, sent } = await runNode({
 			parameters: {
@@ -135,19 +126,6 @@ describe('sleeping', () => {
 			expect(ran.hints.filter((hint) => hint.includes('parent'))).toEqual(hints);
 		},
 	);
-
-	test('as a tool of an agent is refused before anything is paid, for those that would sleep', async () => {
-		const words = /can't be suspended while the node runs as a tool/;
-		const parameters = [sound, asleep, asleep];
-		const { json, sent } = await runNode({ parameters, asTool: true, node: goOn });
-		const invalid = { outcome: 'invalid' };
-		expect(json).toMatchObject([{ status: 'done' }, invalid, invalid]);
-		expect(json[1]?.error).toMatch(words);
-		expect(sent).toHaveLength(1);
-		const stopped = await runNode({ parameters: [sound, asleep], asTool: true });
-		expect(stopped.error?.message).toMatch(words);
-		expect(stopped.sent).toEqual([]);
-	});
 
 	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
 		const { bodies, json, execution } = await runNode({

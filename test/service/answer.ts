@@ -22,19 +22,8 @@ export function json(status: number, body: unknown, headers?: Record<string, str
 }
 
 /** A refusal, in the style that the settings ask for (docs/service.md, "Shapes": it can arrive inside HTTP 200). */
-export function refusal(
-	settings: Settings,
-	status: number,
-	error: string,
-	{ code, field }: { code?: string; field?: string } = {},
-): Answer {
+export function refusal(settings: Settings, status: number, error: string, code?: string): Answer {
 	const extra = code === undefined ? {} : { code };
-	if (settings.refusalStyle === 'fields')
-		return json(status, {
-			success: false,
-			...(field === undefined ? { message: error } : { errors: [{ field, message: error }] }),
-			...extra,
-		});
 	if (settings.refusalStyle === 'insideHttp200')
 		return json(200, { success: false, message: error, ...extra });
 	return json(status, { success: false, error, ...extra });

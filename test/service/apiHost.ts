@@ -92,8 +92,7 @@ const MOVED = 'please use api v3 for this endpoint';
 /** What still runs ends, and its credits come back; what is over is gone from the list. */
 function deleted({ store, settings }: Context, body: unknown): Answer {
 	const ids: unknown = isObject(body) ? body.task_ids : undefined;
-	if (!Array.isArray(ids))
-		return refusal(settings, 400, 'task_ids is required', { field: 'task_ids' });
+	if (!Array.isArray(ids)) return refusal(settings, 400, 'task_ids is required');
 	const tasks = ids.flatMap((id) => store.get(String(id)) ?? []);
 	const refund_credits = tasks.reduce((sum, task) => sum + store.delete(task), 0);
 	return json(200, { success: true, refund_credits });
@@ -103,7 +102,7 @@ function deleted({ store, settings }: Context, body: unknown): Answer {
 function priceOf(context: Context, body: unknown): Answer {
 	const { settings } = context;
 	if (!isObject(body) || typeof body.model_id !== 'string')
-		return refusal(settings, 400, 'model_id is required', { field: 'model_id' });
+		return refusal(settings, 400, 'model_id is required');
 	const assets = (Number(body.assets ?? 0) * settings.costs.image) / 10;
 	return json(200, { success: true, credits: costOf(context, 'image', body) + assets });
 }

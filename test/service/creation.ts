@@ -18,7 +18,7 @@ export async function create(
 	const { settings, store } = context;
 	const given = record.body instanceof Form ? bodyOf(record.body) : record.body;
 	const fault = formFault(kind, record, settings) ?? creationFault(kind, given, params, settings);
-	if (fault) return refusal(settings, fault.status, fault.error, fault);
+	if (fault) return refusal(settings, fault.status, fault.error);
 	const body = given as JsonObject;
 	const cost = costOf(context, kind, body);
 	const refused = cannotPay(context, cost) ?? tooMany(context);
@@ -81,5 +81,5 @@ function cannotPay({ settings }: Context, cost: number): Answer | null {
 function tooMany({ settings, store }: Context): Answer | null {
 	if (settings.activeTaskLimit === null || store.active < settings.activeTaskLimit) return null;
 	const words = `Too many active tasks: at most ${settings.activeTaskLimit} at a time`;
-	return refusal(settings, 429, words, { code: 'active_task_limit' });
+	return refusal(settings, 429, words, 'active_task_limit');
 }

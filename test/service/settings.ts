@@ -27,7 +27,6 @@ export function defaultSettings(): Settings {
 		refusalStyle: 'http',
 		speechRoute: 'v1',
 		moreRoutes: false,
-		limits: false,
 		// In snake_case (docs/service.md, "Resources"), of which only `sound_effect` is shown.
 		taskTypes: {
 			sound_effect: 'sound_effect',
@@ -58,8 +57,6 @@ export const profiles: Record<ProfileName, SettingsPatch> = {
 	today: {
 		speechRoute: 'v3',
 		moreRoutes: true,
-		limits: true,
-		refusalStyle: 'fields',
 		audioFormat: 'mp3',
 		lists: { tasks: true, textCut: 1_000, pages: 'total' },
 		taskTypes: {

@@ -53,14 +53,11 @@ export interface Settings {
 	taskShape: 'root' | 'wrapped';
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
-	/** `fields`: `{success: false, errors: [{field, message}]}` where a field is wrong. */
-	refusalStyle: 'http' | 'insideHttp200' | 'fields';
+	refusalStyle: 'http' | 'insideHttp200';
 	/** Where speech by voice ID is made. With `v3`, a form, the v1 route refuses. */
 	speechRoute: 'v1' | 'v3';
 	/** Whether there are forms for images, dubbing, deletion, prices and health, and keys in `xi-api-key`. */
 	moreRoutes: boolean;
-	/** Whether texts and files may be too long. */
-	limits: boolean;
 	/** The `type` of a task. */
 	taskTypes: Record<TaskKind, string>;
 

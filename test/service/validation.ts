@@ -4,15 +4,13 @@ import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
 export interface CreationFault {
 	status: 400 | 422 | 500;
 	error: string;
-	field?: string;
 }
 
 const bad = (field: string, words: string): CreationFault => ({
 	status: 400,
 	error: `${field} ${words}`,
-	field,
 });
-const wrong = (field: string, error: string): CreationFault => ({ status: 422, error, field });
+const wrong = (error: string): CreationFault => ({ status: 422, error });
 
 /** What the voice IDs of `POST /v3/text-to-speech` begin with. */
 export const PROVIDERS = [
@@ -25,21 +23,16 @@ export const PROVIDERS = [
 	'clone',
 ] as const;
 
-/** Characters of a text, by kind, and bytes of a file, by field. */
-const MOST_CHARACTERS = { sound_effect: 450, image: 4_000 } as Partial<Record<TaskKind, number>>;
-const MOST_BYTES: Record<string, number> = { assets: 5_000_000, file: 20_000_000 };
-
 /** What is wrong with a creation (docs/service.md, "HTTP": 400 validation, 422 model parameters, 500 image model). */
 export function creationFault(
 	kind: TaskKind,
 	body: unknown,
 	params: TaskRecord['params'],
-	settings: Pick<Settings, 'limits' | 'speechRoute'>,
+	settings: Pick<Settings, 'speechRoute'>,
 ): CreationFault | null {
 	if (!isObject(body)) return { status: 400, error: 'The request body must be a JSON object' };
 	return (
 		sharedFault(body) ??
-		(settings.limits ? limitFault(kind, body) : null) ??
 		(kind === 'image'
 			? imageFault(body)
 			: kind === 'music'
@@ -63,21 +56,6 @@ function sharedFault(body: JsonObject): CreationFault | null {
 
 function filesIn(body: JsonObject, name: string): FormFile[] {
 	return Array.isArray(body[name]) ? (body[name] as FormFile[]) : [];
-}
-
-function limitFault(kind: TaskKind, body: JsonObject): CreationFault | null {
-	const name = kind === 'image' ? 'prompt' : 'text';
-	const { [kind]: most = 1_000_000 } = MOST_CHARACTERS;
-	const { [name]: text } = body;
-	if (typeof text === 'string' && text.length > most)
-		return bad(name, `must have at most ${most} characters`);
-	for (const [field, bytes] of Object.entries(MOST_BYTES))
-		if (filesIn(body, field).some((file) => file.bytes > bytes))
-			return bad(field, `must have at most ${bytes / 1_000_000} MB each`);
-	const named = new Set(typeof text === 'string' ? text.match(/@img\d+\b/g) : []);
-	if (kind === 'image' && named.size !== filesIn(body, 'assets').length)
-		return bad('prompt', 'must name each of the assets: @img1, @img2, ...');
-	return null;
 }
 
 function soundFault(
@@ -128,10 +106,9 @@ function imageFault(body: JsonObject): CreationFault | null {
 	if (model.startsWith('invalid')) return { status: 500, error: `Invalid model_id ${model}` };
 	const { aspect_ratio: ratio, resolution } = parameters;
 	if (ratio !== undefined && !(isText(ratio) && /^\d+(\.\d+)?:\d+(\.\d+)?$/.test(ratio))) {
-		return wrong('aspect_ratio', `Unknown aspect_ratio ${JSON.stringify(ratio)}`);
+		return wrong(`Unknown aspect_ratio ${JSON.stringify(ratio)}`);
 	}
-	if (resolution !== undefined && !isText(resolution))
-		return wrong('resolution', 'resolution must be a string');
+	if (resolution !== undefined && !isText(resolution)) return wrong('resolution must be a string');
 	return null;
 }
 
