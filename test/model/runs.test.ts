@@ -475,9 +475,11 @@ describe('paid once', () => {
 		const first = await runNode(call);
 		const again = await runNode({ ...call, after: first, runIndex: 1 });
 		expect(creations(again.requests)).toHaveLength(1);
-		const late = await runNode({ ...call, tasks: [taskWith({ end: 'never' })] });
-		const next = await runNode({ ...call, after: late, runIndex: 1 });
-		expect(creations(next.requests)).toEqual([]);
+		for (const node of [{}, goOn]) {
+			const late = await runNode({ ...call, node, tasks: [taskWith({ end: 'never' })] });
+			const next = await runNode({ ...call, after: late, runIndex: 1 });
+			expect(creations(next.requests)).toEqual([]);
+		}
 	});
 });
 

@@ -184,11 +184,9 @@ const notesOf = (entries: unknown, more: object = {}) => ({
 
 test.each<[string, object]>([
 	['null', { createdTasks: null }],
-	['a list', { createdTasks: [] }],
 	['text in place of the entries', notesOf('x')],
 	['null in place of one of another slot', notesOf([TASK, null])],
 	['an entry without a task', notesOf([NOTED])],
-	['an ID that is none', notesOf([{ ...TASK, taskId: 1 }])],
 	['an entry without the time of its sending', notesOf([{ ...TASK, sentAt: 'x' }])],
 	['an entry without a hash', notesOf([{ ...TASK, hash: 1 }])],
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],

@@ -42,15 +42,12 @@ function setting(
 
 test.each<[object, number | undefined]>([
 	[{ credit_cost: 5 }, 5],
-	[{ credit_cost: '5.5' }, 5.5],
 	[{ credit_cost: 0 }, 0],
 	[{ estimated_credits: '60' }, 60],
-	[{ credit_cost: null, estimated_credits: 7 }, 7],
 	[{ credit_cost: 4, estimated_credits: 7 }, 4],
 	[{ data: { credit_cost: 3 } }, 3],
 	[{ credit_cost: -5 }, undefined],
 	[{ credit_cost: 'free' }, undefined],
-	[{ credit_cost: {} }, undefined],
 ])('the cost in %j is %j', (body, cost) => {
 	expect(costIn(body as Record<string, unknown>)).toBe(cost);
 });
