@@ -217,3 +217,63 @@ test('a list that may be left out begins with "Service Default", on its first pa
 	const searched = await ask('searchSpeechModels', { answer, filter: 'm' });
 	expect(valuesOf(searched.found)).toEqual(['m1']);
 });
+
+type Shown = [value: string, name: string, description?: string];
+
+/** What the editor shows of one answer, which comes from this route alone. */
+async function shownOf(name: ListName, route: string, body: unknown): Promise<Shown[]> {
+	const { found } = await ask(name, { answer: only(route, () => body) });
+	const results = found?.results.filter(({ value }) => value !== '') ?? [];
+	return results.map(({ value, name: shown, description }): Shown => {
+		const id = String(value);
+		return description === undefined ? [id, shown] : [id, shown, description];
+	});
+}
+
+test.each<[unknown, Shown[]]>([
+	[['a'], [['a', 'a']]],
+	[{ data: ['a'] }, [['a', 'a']]],
+	[{ items: ['a'] }, [['a', 'a']]],
+	[{ data: { success: true }, voices: ['a'] }, [['a', 'a']]],
+	[{ data: 'a' }, []],
+])('where the records are: %j', async (body, expected) => {
+	for (const route of ['/v3/voices', '/v1/voices'])
+		expect(await shownOf('searchVoices', route, body)).toEqual(expected);
+});
+
+const of = { language: 'English', accent: 'Irish', gender: 'female' };
+test.each<[unknown, Shown[]]>([
+	[{ voice_id: '', id: 7, name: 'Seven' }, [['7', 'Seven']]],
+	[{ name: 'nobody' }, []],
+	[null, []],
+	[{ id: 'a', name: 'Ann', ...of }, [['a', 'Ann (English, Irish, female)']]],
+	[{ id: 'a', labels: of }, [['a', 'a (English, Irish, female)']]],
+	[{ id: 'a', labels: 'x', description: 'Warm' }, [['a', 'a', 'Warm']]],
+])('the voice %j', async (record, expected) => {
+	expect(await shownOf('searchVoices', '/v1/voices', [record])).toEqual(expected);
+});
+
+const ratios = { aspect_ratios: ['1:1', '16:9'], resolutions: ['1K', 2] };
+const model = { id: 'm', description: 'Fast', max_generations: '4', ...ratios };
+test.each<[unknown, Shown[]]>([
+	[{ model_id: 'm', id: 'n', can_do_text_to_speech: false }, [['m', 'm']]],
+	[{ name: 'M' }, []],
+	[{ id: 'm', max_generations: 4 }, [['m', 'm', 'Up to 4 images']]],
+	[{ id: 'm', max_generations: 1 }, [['m', 'm', 'One image']]],
+	[model, [['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']]],
+	[{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, [['m', 'm', '1K']]],
+])('the image model %j', async (record, expected) => {
+	expect(await shownOf('searchImageModels', '/v1i/models', [record])).toEqual(expected);
+});
+
+test('models of speech: only those that speak', async () => {
+	const mute = { model_id: 'b', can_do_text_to_speech: false };
+	const body = [{ model_id: 'a', can_do_text_to_speech: true }, mute, { model_id: 'c' }];
+	const shown = await shownOf('searchSpeechModels', '/v1/models', body);
+	expect(shown.map(([value]) => value)).toEqual(['a', 'c']);
+});
+
+test('a search goes to the newest route as it is', async () => {
+	const { asked } = await ask('searchVoices', { filter: 'a&b' });
+	expect(asked[0]).toBe('/v3/voices?provider=elevenlabs&search=a%26b&page=1&page_size=100');
+});

@@ -41,7 +41,7 @@ export const wholeList = (path: string, entryOf: ListRoute['entryOf']): ListRout
 };
 
 /** Reads an answer; undefined if it is no list. */
-export function pageIn(
+function pageIn(
 	body: unknown,
 	route: ListRoute,
 	cursor: string | undefined,
