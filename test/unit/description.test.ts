@@ -218,7 +218,8 @@ describe('which fields are shown', () => {
 
 	test('what cannot be combined is dropped before the run', () => {
 		const sleeping = { waitMode: 'callback', options: { splitFiles: true } };
-		expect(forRun({ ...sound, ...sleeping })).toMatchObject({ waitMode: 'callback', options: {} });
+		expect(forRun({ ...sound, ...sleeping })).toMatchObject({ waitMode: 'callback' });
+		expect(forRun({ ...sound, ...sleeping })).toHaveProperty('options', {});
 		expect(forRun({ ...byId, longText: 'parts', ...sleeping })).not.toHaveProperty('waitMode');
 		const joined = forRun({ ...byId, longText: 'join', waitForCompletion: false, ...sleeping });
 		expect(joined).not.toHaveProperty('waitForCompletion');
@@ -227,20 +228,21 @@ describe('which fields are shown', () => {
 		expect(forRun({ ...sound, ...sleeping }, tool)).not.toHaveProperty('waitMode');
 		const withFiles = { ...image, options: { referenceImages: 'data' } };
 		expect(forRun(withFiles)).toMatchObject({ options: { referenceImages: 'data' } });
-		expect(forRun(withFiles, tool)).toMatchObject({ options: {} });
+		expect(forRun(withFiles, tool)).toHaveProperty('options', {});
 	});
 
 	test('what means nothing is not offered', () => {
 		const notWaiting = { ...sound, waitForCompletion: false };
 		const options = { timeout: 7, maxActiveTasks: 3, fileName: 'a', splitFiles: true };
-		expect(forRun({ ...notWaiting, options })).toMatchObject({ options: {} });
+		expect(forRun({ ...notWaiting, options })).toHaveProperty('options', {});
 		expect(forRun({ ...notWaiting, options })).not.toHaveProperty('downloadOutput');
 		expect(shownAs('transcriptInOutput', byId)).toEqual([]);
 		expect(shownAs('transcriptInOutput', { ...byId, withTranscript: true })).toHaveLength(1);
 		const create = { resource: 'task', operation: 'create' };
-		expect(forRun({ ...create, options: { extraFields: '{"a": 1}' } })).toMatchObject({
-			options: {},
-		});
+		expect(forRun({ ...create, options: { extraFields: '{"a": 1}' } })).toHaveProperty(
+			'options',
+			{},
+		);
 		expect(forRun(create)).not.toHaveProperty('fields');
 		for (const [bodyContentType, hints] of [
 			['json', [undefined]],
@@ -257,8 +259,7 @@ describe('which fields are shown', () => {
 		const ofTool = Object.keys(forRun(sound, tool) ?? {});
 		expect(ofTool).not.toContain('downloadOutput');
 		expect(ofTool).not.toContain('outputBinaryField');
-		const options = { fileName: 'a', splitFiles: true };
-		expect(forRun({ ...sound, options }, tool)).toMatchObject({ options: {} });
+		expect(forRun({ ...sound, options: { fileName: 'a' } }, tool)).toHaveProperty('options', {});
 		expect(ofTool).toContain('toolNotice');
 		expect(Object.keys(forRun(sound) ?? {})).not.toContain('toolNotice');
 	});
