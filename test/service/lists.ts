@@ -29,7 +29,7 @@ function matching(count: number, search = ''): Voice[] {
 	// "male" does not find "female".
 	const words = ` ${search.toLowerCase()}`;
 	return Array.from({ length: count }, (_, index) => voiceAt(index)).filter((voice) =>
-		Object.values(voice).some((value) => ` ${String(value).toLowerCase()}`.includes(words)),
+		` ${Object.values(voice).join(' ').toLowerCase()}`.includes(words),
 	);
 }
 
