@@ -83,15 +83,18 @@ async function run(options: Options): Promise<void> {
 	}
 	const names = [...examples.values()].map(({ name }) => name.replace('Media Generation: ', ''));
 	const standIn = `${baseUrl} with the key ${apiKey}; docs/troubleshooting.md says how to make it fail`;
+	const slowTask =
+		'  To try    the option "Extra Body Fields" with {"stand_in": {"ms": 60000}} makes a task slow, to see Wait Mode: Suspend';
 	console.log(
 		[
 			'',
 			`  Editor    ${n8n.baseUrl}/workflow/${first.id}/executions/${execution.id}`,
 			`  Login     ${state.email}   ${state.password}`,
-			`  Examples  ${names.join(', ')}`,
+			`  Examples  ${names.join(' · ')}`,
 			`  Files     ${filesFolder(startFolder)} is the only folder that Write File may use here`,
 			`  Log       ${logFile}`,
 			`  Service   ${service ? standIn : baseUrl}`,
+			...(service ? [slowTask] : []),
 			'',
 			'Ctrl-C ends it.',
 		].join('\n'),
