@@ -54,12 +54,12 @@ function parseSegments(text: string): Segment[] | undefined {
 }
 
 /** Copies a value; the times in it become those of the joined sound. */
-function moved(value: unknown, part: Spoken): unknown {
-	if (Array.isArray(value)) return value.map((entry) => moved(entry, part));
+function withTimesMoved(value: unknown, part: Spoken): unknown {
+	if (Array.isArray(value)) return value.map((entry) => withTimesMoved(entry, part));
 	if (!isObject(value)) return value;
 	const entries = Object.entries(value).map(([name, entry]) => {
 		const time = name === 'start' || name === 'end' ? asNumber(entry) : undefined;
-		return [name, time === undefined ? moved(entry, part) : shifted(time, part)];
+		return [name, time === undefined ? withTimesMoved(entry, part) : shifted(time, part)];
 	});
 	return Object.fromEntries(entries);
 }
@@ -104,7 +104,7 @@ export const mergeSrt = mergerOf<Spoken>({
 export const mergeWords = mergerOf<Segment>({
 	name: 'a list of timed words',
 	read: parseSegments,
-	write: ({ value }, part) => JSON.stringify(moved(value, part)),
+	write: ({ value }, part) => JSON.stringify(withTimesMoved(value, part)),
 	whole: (segments) => `[${segments.join(',')}]`,
 });
 
