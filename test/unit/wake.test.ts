@@ -301,11 +301,21 @@ describe('it wakes', () => {
 				[[unclear, 'done'], { status: 'done' }],
 			] as const) {
 				const { post } = sleeping({ says: (_, nth) => answers[nth - 1] ?? 'done' });
-				const call = async () => await post({ id: 't1', status: 'error', all_over });
+				const call = async () => await post({ id: 't1', status: 'done', all_over });
 				expect((await onMachine(call)).items).toMatchObject([{ json: ends }]);
 			}
 		},
 	);
+
+	test('as failed at once where a callback says so, though the service does not state it plainly', async () => {
+		const { post, looks } = sleeping({
+			notes: [open('t1', 't2')],
+			says: () => ({ status: 'error', success: false }),
+		});
+		const call = async () => await post({ id: 't1', status: 'error' });
+		expect((await onMachine(call)).items).toMatchObject([{ json: { outcome: 'failed' } }]);
+		expect(looks).toEqual(['t1', 't2', 't2']);
+	});
 
 	test('not by the word of a caller alone that all tasks are over', async () => {
 		const { post } = sleeping({ says: () => 'doing' });

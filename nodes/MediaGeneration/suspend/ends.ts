@@ -12,6 +12,8 @@ export type TaskEnd = Ended | 'late';
 
 export interface Reported {
 	taskId: string;
+	/** The caller says that this task failed. */
+	saysFailed: boolean;
 	/** A loop of this package has polled all tasks until they were over, or were refused for long enough. */
 	saysAllOver: boolean;
 }
@@ -41,14 +43,16 @@ export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Prom
 async function poll(
 	{ client }: Asleep,
 	task: NotedTask,
-	{ saysAllOver }: Reported,
+	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
 	const { taskId, known, echoes, deadline } = task;
-	const poll = await askUntilClear(client, { ...task, timeoutMs: 5_000 }, realClock);
+	const reportedFailed = reported.saysFailed && reported.taskId === taskId;
+	const at = { ...task, timeoutMs: 5_000, reportedFailed };
+	const poll = await askUntilClear(client, at, realClock);
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, echoes);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
-	if (saysAllOver) {
+	if (reported.saysAllOver) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen);
 		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
 		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));

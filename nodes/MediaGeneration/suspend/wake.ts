@@ -74,12 +74,13 @@ async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 /** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		const { taskId } = await postedTo(context);
+		const { taskId, task } = await postedTo(context);
 		const sleeping = await readSleeping(context);
-		if (!sleeping.tasks.some((task) => task.taskId === taskId))
+		if (!sleeping.tasks.some((each) => each.taskId === taskId))
 			throw new CallRefusal(200, OTHER_EXECUTION);
 		const body: unknown = context.getBodyData();
-		const reported = { taskId, saysAllOver: isObject(body) && body[ALL_OVER] === true };
+		const saysAllOver = isObject(body) && body[ALL_OVER] === true;
+		const reported = { taskId, saysFailed: task?.state === 'failed', saysAllOver };
 		admit(sleeping, reported);
 		return await wakeIfOver(sleeping, reported);
 	} catch (error) {

@@ -105,10 +105,10 @@ const LONGEST_WAIT_MS = 60_000;
 /** Asks what a task is, until the answer counts. When the patience ends, the last one does. */
 export async function askUntilClear(
 	client: ServiceClient,
-	at: PollRequest,
+	{ reportedFailed = false, ...at }: PollRequest & Partial<Pick<Seen, 'reportedFailed'>>,
 	{ now, sleep }: Clock,
 ): Promise<Poll> {
-	let seen = UNSEEN;
+	let seen: Seen = { ...UNSEEN, reportedFailed };
 	let last: Poll | undefined;
 	for (let asked = 0; ; asked += 1) {
 		const restMs = Math.max(0, client.account.pausedUntil('poll') - now());
