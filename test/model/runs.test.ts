@@ -107,6 +107,20 @@ describe('not waiting', () => {
 		const { searchParams } = new URL(not.bodies[0]?.receive_url as string);
 		expect(searchParams.get('reference')).toBe('order 7');
 	});
+
+	test.each([
+		['this n8n', true],
+		['somebody else', false],
+	])('a callback URL of %s is signed: %j', async (_, isOwn) => {
+		const like = await runNode({ parameters: sound });
+		const callbackUrl = `${isOwn ? like.ownUrl : 'https://other.example'}/webhook/x/callback`;
+		const { bodies } = await runNode({
+			parameters: { ...sound, ...notWaiting, callbackUrl },
+			like,
+		});
+		const { searchParams } = new URL(bodies[0]?.receive_url as string);
+		expect(searchParams.has('signature')).toBe(isOwn);
+	});
 });
 
 const rejected = { error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 };
