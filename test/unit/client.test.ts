@@ -273,21 +273,6 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		await secretOf(call());
 		expect(await secretOf(call(other, where))).toBe(other.callbackSecret);
 	});
-
-	test('and n8n signs its requests with that, until it is 5 s old; then with the credential as it is by then', async () => {
-		await secretOf(call());
-		const { context, sent, signedWith } = contextWith(responds(200, '{}'));
-		const client = await recentClient(Object.assign(call(other), { helpers: context.helpers }));
-		await client.send(LOOK);
-		jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
-		await client.send(LOOK);
-		expect(signedWith).toMatchObject([{ data: { callbackSecret: SECRET } }, { data: other }]);
-		expect(sent).toMatchObject([
-			{ url: 'https://api.example/v1/task/t1' },
-			{ url: 'https://api.example/v1/task/t1' },
-		]);
-		expect(JSON.stringify(sent)).not.toContain(KEY);
-	});
 });
 
 test('a run reads its credential every 5 s at most; where that fails, n8n does, and says why', async () => {

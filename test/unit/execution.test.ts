@@ -33,10 +33,11 @@ const runsAt = (...times: number[]) =>
 		times.map((startTime, at) => [`${at}`, [{ startTime, source: at === 0 ? [] : [{}] }]]),
 	);
 
-test.each<[string, string, number | undefined, object, object?]>([
+test.each<[string, string, number | undefined, object, object?, null?]>([
 	['is no Retry', 'trigger', 1, runsAt(1)],
 	['is one that begins with this node: its progress was saved', 'retry', 1, runsAt(1, 2), SAVED],
 	['is that of an n8n that does not count', 'retry', undefined, {}, THEN],
+	['is that of an n8n that has no times', 'retry', undefined, {}, LONG_AGO, null],
 	['begins with a node between, which had failed', 'retry', 2, runsAt(1, 9)],
 	['begins anew, with nothing saved', 'retry', 3, runsAt(8, 9), LONG_AGO],
 	[
@@ -52,25 +53,15 @@ test.each<[string, string, number | undefined, object, object?]>([
 		LONG_AGO,
 	],
 ])('what a killed execution may have sent is looked for where this one %s', (...row) => {
-	const [, mode, started, runData, expected] = row;
+	const [, mode, started, runData, expected, times = { establishedAt: 5 }] = row;
 	jest.spyOn(Date, 'now').mockReturnValue(NOW);
 	const context = {
 		getMode: () => mode,
 		getExecutionId: () => '7',
 		getNode: () => ({ type: 'mediaGeneration' }),
-		getExecutionContext: () => ({ establishedAt: 5 }),
+		getExecutionContext: times === null ? undefined : () => times,
 		additionalData: { currentNodeExecutionIndex: started, hooks: { retryOf: '6' } },
 		runExecutionData: { resultData: { runData } },
 	};
 	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(expected);
-});
-
-test('where n8n does not say when the execution began, it may have been long ago', () => {
-	jest.spyOn(Date, 'now').mockReturnValue(NOW);
-	const context = {
-		getMode: () => 'retry',
-		getExecutionId: () => '7',
-		getNode: () => ({ type: 'mediaGeneration' }),
-	};
-	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(LONG_AGO);
 });

@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
-import { seededRandom, VirtualClock } from '../support/virtualClock';
 
 describe('jobs that are limited', () => {
 	test('a slot that is given back twice is free once', async () => {
@@ -70,34 +68,5 @@ describe('shares of different weight', () => {
 		const late = taking(limiter, [100], stop.signal);
 		await late.settle();
 		expect(late.failed).toHaveLength(1);
-	});
-
-	test('whatever comes and goes, the limit holds and everybody gets there', async () => {
-		await fc.assert(
-			fc.asyncProperty(
-				fc.array(fc.integer({ min: 1, max: 150 }), { minLength: 1, maxLength: 40 }),
-				fc.integer(),
-				async (weights, seed) => {
-					const clock = new VirtualClock();
-					const random = seededRandom(seed);
-					const limiter = new Limiter(100);
-					let used = 0;
-					let done = 0;
-					const one = async (weight: number) => {
-						await clock.sleep(random() * 50);
-						const giveBack = await limiter.take(weight);
-						used += Math.min(weight, 100);
-						expect(used).toBeLessThanOrEqual(100);
-						await clock.sleep(random() * 20);
-						used -= Math.min(weight, 100);
-						giveBack();
-						done += 1;
-					};
-					await clock.run(Promise.all(weights.map(one)));
-					expect(done).toBe(weights.length);
-				},
-			),
-			{ seed: 20_260_401, numRuns: 60 },
-		);
 	});
 });
