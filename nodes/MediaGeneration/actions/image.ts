@@ -157,9 +157,8 @@ export const image: Resource = {
 					);
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
-					const form = isForm(item) ? { form: true } : {};
 					const path = '/v1i/task/generate-image';
-					return { kind: 'image', path, ...form, body, labels: imageLabels };
+					return { kind: 'image', path, form: isForm(item), body, labels: imageLabels };
 				},
 			},
 		},

@@ -162,7 +162,7 @@ export const task: Resource = {
 						kind: path,
 						path,
 						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
-						...(form && { form }),
+						form,
 						body: deepMerge({}, form ? { ...body, ...formTexts(item) } : body) as IDataObject,
 					};
 				},
