@@ -56,28 +56,23 @@ interface Brought {
 	/** Whether fields of the failed node's input lie beside that record. */
 	inDetails: boolean;
 	left: LeftParts | undefined;
-	failure: Failure | undefined;
-	/** Waiting for its tasks changes nothing. */
-	isFinal: boolean;
+	/** That record, if the item failed. */
+	failed: FailedJson | undefined;
 }
 
 function broughtBy({ json }: INodeExecutionData): Brought {
 	const failed = failureIn(json);
 	const own = failed ?? json;
-	const inDetails = own !== json;
-	const left = leftIn(own);
-	const brought = { own, inDetails, left };
-	if (failed === undefined) return { ...brought, failure: undefined, isFinal: false };
-	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
-	const isFinal =
-		left?.isWhole === false || (failed.outcome === 'failed' && failed.status !== 'done');
-	return { ...brought, failure: failureOf(failed, brought), isFinal };
+	return { own, inDetails: own !== json, left: leftIn(own), failed };
 }
 
-function failureOf(
-	failed: FailedJson,
-	{ left, inDetails }: Pick<Brought, 'left' | 'inDetails'>,
-): Failure {
+/** Tells whether waiting for its tasks changes nothing. */
+function isFinal({ outcome, status }: FailedJson, left: LeftParts | undefined): boolean {
+	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
+	return left?.isWhole === false || (outcome === 'failed' && status !== 'done');
+}
+
+function failureOf(failed: FailedJson, brought: Brought): Failure {
 	const { outcome, error, task_id, status, candidates, http_status } = failed;
 	const taskIds = textsIn(failed.task_ids);
 	const [number, of] = [asNumber(failed.part), asNumber(failed.parts)];
@@ -85,7 +80,7 @@ function failureOf(
 	return {
 		outcome,
 		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
-		description: adviceFor(failed, { left, inDetails }),
+		description: adviceFor(failed, brought),
 		taskId: asText(task_id),
 		status: asText(status),
 		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
@@ -94,15 +89,12 @@ function failureOf(
 	};
 }
 
-function adviceFor(
-	{ outcome, task_ids, description }: FailedJson,
-	{ left, inDetails }: Pick<Brought, 'left' | 'inDetails'>,
-): string {
+function adviceFor({ outcome, task_ids, description }: FailedJson, brought: Brought): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
-	if (left !== undefined)
+	if (brought.left !== undefined)
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
 	if (textsIn(task_ids).length > 0)
-		return `Set "Task ID" to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
+		return `Set "Task ID" to {{ $json.${brought.inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
 	const unknown =
 		'No task of this item is known, so there is nothing to wait for. See the node that made it.';
 	return asText(description) ?? unknown;
@@ -126,10 +118,10 @@ function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 }
 
 /** The tasks that are meant. An item that says itself why it has no task needs no Task ID. */
-function meantTasks(fields: ItemFields, { own, inDetails, failure }: Brought): string[] {
+function meantTasks(fields: ItemFields, { own, inDetails, failed }: Brought): string[] {
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
-	const isEmpty = failure !== undefined && typeof raw === 'string' && raw.trim() === '';
+	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
 	const given = isEmpty ? [] : fields.taskIds(asText(json.task_id));
 	// Beside `details`, the default Task ID leads to the task of the failed node's input.
 	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
@@ -140,13 +132,13 @@ function meantTasks(fields: ItemFields, { own, inDetails, failure }: Brought): s
 export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const { input, itemIndex: index } = fields;
 	const brought = broughtBy(input);
-	const { own, left, failure, isFinal } = brought;
+	const { own, left, failed } = brought;
 	const settings = readItemSettings(fields, true);
 	const taskIds = meantTasks(fields, brought);
 	const areOwn = areOwnTasks(taskIds, own);
-	if (failure !== undefined && (taskIds.length === 0 || (areOwn && isFinal)))
-		return [failedResult(index, failure)];
-	if (failure === undefined && areOwn && isComplete(fields, settings.files)) {
+	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
+		return [failedResult(index, failureOf(failed, brought))];
+	if (failed === undefined && areOwn && isComplete(fields, settings.files)) {
 		const items = [{ ...input, pairedItem: { item: index } }];
 		return [{ kind: 'items', index, taskIds: [], items }];
 	}
@@ -159,18 +151,12 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 			"A suspended execution can't wait for several tasks of one item: it goes on with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
-	const common = {
-		kind: 'item',
-		index,
-		settings,
-		run: readRunSettings(fields),
-		files: [],
-	} as const;
+	const run = readRunSettings(fields);
 	const item = (ids: readonly string[], assembly: Assembly): Item => {
 		const parts = ids.map((taskId, part) => {
 			return { kind: 'awaits', slot: { item: index, part }, taskId } as const;
 		});
-		return { ...common, parts, assembly };
+		return { kind: 'item', index, settings, run, files: [], parts, assembly };
 	};
 	if (whole !== undefined) return [item(whole.taskIds, whole.assembly)];
 	return taskIds.map((taskId) => item([taskId], { longText: { kind: 'off' }, texts: [] }));
