@@ -44,8 +44,8 @@ describe('storms', () => {
 
 	const statuses = async ({ id }: SavedWorkflow) => await context.cluster.database.statuses(id);
 
-	/** As many executions as asked for, each asleep on so many tasks. */
-	async function asleep(name: string, tasksEach = 1): Promise<SavedWorkflow> {
+	/** As many executions as asked for, each asleep on one task. */
+	async function asleep(name: string): Promise<SavedWorkflow> {
 		const { rest } = context;
 		const workflow = await context.publish(
 			generating(name, {
@@ -55,10 +55,7 @@ describe('storms', () => {
 		);
 		const starting = Array.from({ length: 8 }, async (_, from) => {
 			for (let index = from; index < sleepers; index += 8) {
-				const jobs = Array.from({ length: tasksEach }, (_, task) => ({
-					text: `${name} ${index} ${task}`,
-					standIn: { never_ends: true },
-				}));
+				const jobs = [{ text: `${name} ${index}`, standIn: { never_ends: true } }];
 				await rest.callWebhook(name, { jobs });
 			}
 		});
@@ -110,24 +107,6 @@ describe('storms', () => {
 		assert.equal(service.creations().length, sleepers, 'created once each');
 		return ends;
 	}
-
-	it('wakes all of them where each has three tasks, which all end at the same moment', async () => {
-		const { rest, service } = context;
-		const workflow = await asleep('at-once', 3);
-		const called = service.tasks.map(async ({ id }) => await service.finish(id));
-		await waitUntil(async () => (await statuses(workflow)).success === sleepers, {
-			timeoutMs: patience,
-			intervalMs: 1_000,
-			what: 'The waking of all',
-		});
-		service.settings.callbacks.retryOn5xx = 0;
-		await Promise.all(called);
-		for (const { id } of await rest.listExecutions(workflow.id)) {
-			const results = items(await rest.execution(id), 'Last').map(({ json }) => json.status);
-			assert.deepEqual(results, ['done', 'done', 'done']);
-		}
-		assert.equal(service.creations().length, 3 * sleepers, 'created once each');
-	});
 
 	it('wakes all of them though they end at once while Redis is away and every process ends with it', async () => {
 		const { service, cluster } = context;
