@@ -240,13 +240,32 @@ describe('it wakes', () => {
 
 	test('again where n8n has accepted it, and lost it: nobody hears that it was woken before', async () => {
 		const { post } = sleeping();
-		await onMachine(async () => {
-			for (let calls = 0; calls < 2; calls += 1)
+		await onMachine(async (machine) => {
+			for (let calls = 0; calls < 2; calls += 1) {
 				expect(await post({ id: 't1' })).toMatchObject({
 					status: 200,
 					body: { received: true },
 					items: [{ json: { status: 'done' } }],
 				});
+				await machine.pause(30_000);
+			}
+		});
+	});
+
+	test('once, though a call that n8n read before comes later: another node may sleep by then', async () => {
+		const { post } = sleeping();
+		await onMachine(async () => {
+			expect((await post({ id: 't1' })).status).toBe(200);
+			expect(await post({ id: 't1' })).toEqual(told(503, BUSY));
+		});
+	});
+
+	test('at once for the next call where n8n could not store it', async () => {
+		let stored = 0;
+		const { post } = sleeping({ stores: () => (stored += 1) > 1 });
+		await onMachine(async () => {
+			expect((await post({ id: 't1' })).status).toBe(500);
+			expect((await post({ id: 't1' })).status).toBe(200);
 		});
 	});
 

@@ -37,6 +37,12 @@ export const RESUMPTIONS_AT_ONCE = 4;
 
 /** Executions that are being resumed, by the ID in their notes. */
 const resuming = new Set<string>();
+/**
+ * Executions that n8n has just been handed. It may have read another call's execution before, and takes that one as well where the
+ * execution sleeps again, on a node behind (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
+ */
+const handedOver = new Set<string>();
+const HANDED_OVER_MS = 30_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
@@ -91,7 +97,7 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 /** Throws where the call has to come back. This process wakes the execution meanwhile. */
 function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 	const { id, context } = asleep;
-	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
+	if (resuming.has(id) || handedOver.has(id)) throw new CallRefusal(503, BEING_RESUMED);
 	if (resuming.size < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
 	watchOver(asleep, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
@@ -121,8 +127,13 @@ async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebh
 	if (output === undefined)
 		return isAnswered ?? answer(context, 202, { received: true, waiting: true });
 	const workflowData = [output];
+	handedOver.add(id);
+	void pause(HANDED_OVER_MS).then(() => handedOver.delete(id));
 	if (isAnswered === undefined && !response.destroyed) {
-		response.once('close', () => resuming.delete(id));
+		response.once('close', () => {
+			resuming.delete(id);
+			if (response.statusCode >= 400) handedOver.delete(id);
+		});
 		return { webhookResponse: { received: true }, workflowData };
 	}
 	// Nobody says when n8n has stored them, and whether: this process calls again.
