@@ -8,6 +8,7 @@ import {
 	inWords,
 	MOST_IDLE,
 	noSound,
+	type Point,
 	type Scan,
 	type SoundFacts,
 	type Unread,
@@ -36,21 +37,36 @@ export function silentFrame(header: FrameHeader, index = 1): Buffer {
 	return frame;
 }
 
-/** Players read from this frame how long the sound is. */
+const TABLE_ENTRIES = 100;
+
+/** Players read from this frame how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
 export function infoFrame(
 	header: FrameHeader,
 	bitrateIndex: number | undefined,
-	{ frames, bytes }: { frames: number; bytes: number },
+	points: readonly Point[],
 ): Buffer {
+	const [frames, bytes] = points.at(-1) ?? [0, 0];
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	let index = bitrateIndex ?? 1;
-	while (frameLength(header, index) < at + 16) index += 1;
+	while (frameLength(header, index) < at + 16 + TABLE_ENTRIES) index += 1;
 	const frame = silentFrame(header, index);
+	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
-	// It has the number of frames and that of bytes.
-	frame.writeUInt32BE(1 | 2, at + 4);
+	// It has the number of frames, that of bytes, and the table.
+	frame.writeUInt32BE(1 | 2 | 4, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
-	frame.writeUInt32BE(Math.min(frame.length + bytes, MOST_BYTES), at + 12);
+	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
+	const wanted = (entry: number) => Math.floor((entry * frames) / TABLE_ENTRIES);
+	let entry = 0;
+	let [from, before] = [0, 0];
+	for (const [to, after] of points) {
+		for (; wanted(entry) < to; entry += 1) {
+			const passed = before + ((after - before) * (wanted(entry) - from)) / (to - from);
+			const position = frame.length + passed;
+			frame[at + 16 + entry] = Math.min(255, Math.floor((256 * position) / total));
+		}
+		[from, before] = [to, after];
+	}
 	return frame;
 }
 
@@ -82,6 +98,15 @@ function tagLength(bytes: Buffer): number | undefined {
 	return isAt(bytes, 0, 'TAG') ? 128 : undefined;
 }
 
+/** Finds the beginning of an APE tag without a header at the end of a file of `total` bytes. */
+function tagBegin(tail: Buffer, total: number): number | undefined {
+	const after = isAt(tail, tail.length - 128, 'TAG') ? 128 : 0;
+	const footer = tail.length - after - 32;
+	return isAt(tail, footer, 'APETAGEX')
+		? total - after - tail.readUInt32LE(footer + 12)
+		: undefined;
+}
+
 /** A frame of sound, something to pass over, or what can't be either. */
 type Element = FrameHeader | { length: number; idle: number } | { problem: string };
 
@@ -100,7 +125,9 @@ class Mp3Sound {
 	/** Caches headers by their bits, because reading one takes longer than all else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
-	private readonly found = { units: 0, bytes: 0 };
+	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
+	/** Frames between two points. */
+	private stride = 1;
 
 	/** @param bytes of the file, from its byte `from` on */
 	readElement(bytes: Buffer, from: number): Element {
@@ -132,8 +159,13 @@ class Mp3Sound {
 		const range = ranges.at(-1);
 		if (range?.[1] === from) range[1] += frame.length;
 		else ranges.push([from, from + frame.length]);
+		if (found.units % this.stride === 0) found.points.push([found.units, found.bytes]);
 		found.units += 1;
 		found.bytes += frame.length;
+		// A longer table of positions is thinned out.
+		if (found.points.length < 512) return;
+		found.points = found.points.filter((_, index) => index % 2 === 0);
+		this.stride *= 2;
 	}
 
 	facts(): SoundFacts {
@@ -182,6 +214,6 @@ export function* scanMp3(file: Unread): Scan {
 	}
 	yield* file.read(Infinity, 0);
 	// Less than a header is what is left of a frame that was cut off.
-	const isOver = file.total - at < HEADER_BYTES;
+	const isOver = file.total - at < HEADER_BYTES || tagBegin(file.bytes, file.total) === at;
 	return problem === undefined || isOver ? sound.facts() : noSound(problem);
 }

@@ -4,6 +4,9 @@ import type { FrameHeader } from './mpeg';
 /** Bytes of a file, from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
+/** How many bytes of sound lie before a unit. */
+export type Point = readonly [unit: number, bytes: number];
+
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
 interface FactsOf<Kind, Format> {
 	kind: Kind;
@@ -17,6 +20,8 @@ interface FactsOf<Kind, Format> {
 	bytes: number;
 	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
+	/** Points at even distances, if units can differ in length. */
+	points: Point[];
 	/** The one of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
@@ -89,7 +94,9 @@ export class Unread {
 	/** Returns the bytes from a place on, at least `count` or as many as the file has, and drops those before them. */
 	*read(from: number, count: number): Scan<Buffer> {
 		while (this.total < from + count && !this.isWhole) {
-			this.bytes = this.from(from);
+			// Enough of a file's end to find the tags there.
+			const needed = Math.max(this.total - from, 160);
+			this.bytes = this.bytes.subarray(-needed);
 			yield;
 		}
 		return this.from(from);

@@ -148,7 +148,7 @@ function* endOfPart(text: string, wanted: SplitRange): Work<number> {
 
 /**
  * Makes parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part
- * ends with a paragraph where one ends near an even part's length, else with a sentence, a clause, a word, and at last with a grapheme,
+ * ends with a paragraph where one ends near an even part's length, else with a sentence, a word, and at last with a grapheme,
  * never within a tag. Only spaces at the cuts are left out. Throws a RangeError if `maxCharacters` is below 2.
  */
 export function* splitText(text: string, maxCharacters: number): Work<string[]> {

@@ -77,17 +77,26 @@ describe('what is not sound is left out', () => {
 		const head = Buffer.concat([Buffer.from('ID3\x04\0\x10'), syncsafe(300)]);
 		return Buffer.concat([head, zeros(300), head]);
 	};
-	/** An item between the header and the footer of APEv2. */
-	const ape = () => {
-		const item = Buffer.from('\x04\0\0\0\0\0\0\0Title\0\xff\xfbab', 'latin1');
+	/** An item, and before and after it what APEv2 puts there. */
+	const ape = ({ header, footer }: { header: boolean; footer: boolean }) => {
+		const item = Buffer.concat([
+			Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]),
+			Buffer.from('Title\0\xff\xfbab'),
+		]);
 		const part = (flags: number) => {
 			const bytes = Buffer.alloc(32);
 			bytes.write('APETAGEX');
-			bytes.writeUInt32LE(item.length + 32, 12);
-			bytes.writeUInt32LE(flags, 20);
+			bytes.writeUInt32LE(2000, 8);
+			bytes.writeUInt32LE(item.length + (footer ? 32 : 0), 12);
+			bytes.writeUInt32LE(1, 16);
+			bytes.writeUInt32LE(flags >>> 0, 20);
 			return bytes;
 		};
-		return Buffer.concat([part(0xa0000000), item, part(0x80000000)]);
+		return Buffer.concat([
+			...(header ? [part(0xa0000000)] : []),
+			item,
+			...(footer ? [part(header ? 0x80000000 : 0)] : []),
+		]);
 	};
 	const extended = () =>
 		Buffer.concat([Buffer.from('TAG+'), Buffer.alloc(223, 'x'), id3v1('Title')]);
@@ -105,6 +114,7 @@ describe('what is not sound is left out', () => {
 		frame.write('Info', 4 + 2 + 17);
 		return frame;
 	};
+	const apeV1 = () => ape({ header: false, footer: true });
 	const info = () => toneMp3('A tone').subarray(0, 417);
 
 	test.each<[string, () => [before: Buffer, after: Buffer]]>([
@@ -113,8 +123,10 @@ describe('what is not sound is left out', () => {
 		['ID3v2 with a footer', () => [id3v2WithFooter(), zeros(0)]],
 		['ID3v1', () => [zeros(0), id3v1('Title')]],
 		['ID3v1, extended', () => [zeros(0), extended()]],
-		['APEv2 before', () => [ape(), zeros(0)]],
-		['APEv2 after', () => [zeros(0), ape()]],
+		['APEv2 before', () => [ape({ header: true, footer: true }), zeros(0)]],
+		['APEv2 after', () => [zeros(0), ape({ header: true, footer: true })]],
+		['APEv1', () => [zeros(0), apeV1()]],
+		['APEv1 and ID3v1', () => [zeros(0), Buffer.concat([apeV1(), id3v1('T')])]],
 		['ID3v2 after', () => [zeros(0), id3v2WithFooter()]],
 		['Info', () => [info(), zeros(0)]],
 		['Info behind', () => [zeros(0), info()]],
@@ -133,6 +145,19 @@ describe('what is not sound is left out', () => {
 		expect(soundOf(file, facts)).toEqual(frames);
 		expect(facts.bytes).toBe(frames.length);
 		expect(facts.bitrateIndex).toBe(9);
+	});
+
+	test.each([1, 300])('positions are exact, for %d times the sound', async (times) => {
+		const file = Buffer.concat(Array.from({ length: times }, () => frames));
+		const { points } = await factsOf(file);
+		const begins: number[] = [];
+		for (let at = 0; at < file.length; at += 417 + (((file[at + 2] ?? 0) >> 1) & 1))
+			begins.push(at);
+		const [, [stride = 0] = []] = points;
+		const known = [...begins.entries()].filter(([index]) => index % stride === 0);
+		expect(points).toEqual(known);
+		expect(points.length).toBeGreaterThanOrEqual(Math.min(begins.length, 256));
+		expect(points.length).toBeLessThanOrEqual(512);
 	});
 
 	test('a file in too many pieces is refused', async () => {
@@ -157,6 +182,11 @@ describe('what is broken is refused, and where', () => {
 	const NO_FRAME = /^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/;
 	const OTHER_FORMAT = 'is a frame of another format than those before it';
 	const behind = (bytes: Buffer | string) => Buffer.concat([frames, Buffer.from(bytes as string)]);
+	const likeAnApeTag = () => {
+		const footer = Buffer.alloc(32, 'x');
+		footer.writeUInt32LE(32, 12);
+		return footer;
+	};
 
 	test.each<[string, () => Buffer, string | RegExp]>([
 		['a frame', () => broken(third(), [0x12, 0x34]), 'what lies at byte 835 is not the beginning'],
@@ -166,6 +196,7 @@ describe('what is broken is refused, and where', () => {
 			NO_FRAME,
 		],
 		['text after the sound', () => behind('and more'), NO_FRAME],
+		['what states its size as an APE tag does', () => behind(likeAnApeTag()), NO_FRAME],
 		['free format', () => broken(third() + 2, [0x00]), 'byte 835 is a frame in free format'],
 		['another layer', () => broken(third() + 1, [0xfd]), 'is MPEG audio, but not Layer III'],
 		['no version', () => broken(third() + 1, [0xeb]), NO_FRAME],
