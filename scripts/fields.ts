@@ -15,9 +15,7 @@ async function descriptionOf(name: string) {
 }
 
 runMain(async () => {
-	const [action, trigger] = [
-		await descriptionOf('MediaGeneration'),
-		await descriptionOf('MediaGenerationTrigger'),
-	];
+	const action = await descriptionOf('MediaGeneration');
+	const trigger = await descriptionOf('MediaGenerationTrigger');
 	writeFileSync(join(root, 'docs', 'fields.md'), fieldsPage(action, trigger));
 });
