@@ -69,11 +69,20 @@ function timeOf(time: Date, times: ListScript['times']) {
 	return { created_at: times === 'local' ? local : time.toISOString() };
 }
 
-/** What `GET /v1/tasks` answers, and when. @param type that of the node's tasks */
+interface Asking {
+	elapsed: number;
+	/** That of the node's tasks. */
+	type: string;
+	fault: ListFault | undefined;
+	/** Where n8n was killed: when its execution began. Nobody knows when that may have sent what. */
+	since: number | undefined;
+}
+
+/** What `GET /v1/tasks` answers, and when. */
 export function listAnswer(
 	{ sent, tasks, elsewhere }: Pick<Service, 'sent' | 'tasks' | 'elsewhere'>,
 	{ kind, lag, order, repeats, others, ahead, times }: ListScript,
-	{ elapsed, type, fault }: { elapsed: number; type: string; fault: ListFault | undefined },
+	{ elapsed, type, fault, since }: Asking,
 ): { statusCode: number; headers: Record<string, unknown>; body: string } {
 	if (fault !== undefined) return { ...LIST_FAULTS[fault], headers: {} };
 	if (kind === 'none') return { statusCode: 404, headers: {}, body: '{"error":"Not found"}' };
@@ -83,7 +92,7 @@ export function listAnswer(
 			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
 			// Older than all that was sent for this slot: nobody can tell a later one from its own.
 			const [first = each] = sent.filter(({ slot }) => slot === each.slot);
-			if (other === 'older') return { ...entry, createdMs: first.atMs - OLDER_MS };
+			if (other === 'older') return { ...entry, createdMs: (since ?? first.atMs) - OLDER_MS };
 			return other === 'other type'
 				? { ...entry, type: type === DOCUMENTED ? 'other' : DOCUMENTED }
 				: { ...entry, text: 'Another text' };

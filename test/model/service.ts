@@ -163,7 +163,8 @@ export class Service {
 			const { elapsed } = this.machine;
 			const isMissing = fault === 'missing' || (fault === undefined && kind === 'none');
 			const said = isMissing ? 'missing' : fault === undefined ? 'list' : 'nothing';
-			const answer = listAnswer(this, this.history.list, { elapsed, type, fault });
+			const since = this.history.events.some(({ kind }) => kind === 'death') ? 0 : undefined;
+			const answer = listAnswer(this, this.history.list, { elapsed, type, fault, since });
 			const ids = this.tasks.flatMap(({ id }) => (answer.body.includes(`"${id}"`) ? [id] : []));
 			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said, ids });
 			this.world.note(`the list of tasks is read: ${fault ?? kind}`);
