@@ -72,6 +72,15 @@ export const found: Record<string, Partial<History>> = {
 			creations: [named, fault('out of credits'), fault('HTTP 504')],
 			retries: retriedTwice,
 		},
+	"killed after the machine's clock was set back: the Retry reads the list once more": {
+		list: listed,
+		creations: [fault('HTTP 500')],
+		events: [
+			{ at: 0.01, kind: 'clock set back' },
+			{ at: 0.01, kind: 'death' },
+		],
+		retries: again,
+	},
 	'what is noted of the costs can not be read in one try: the next one does not wait for its turn for ever':
 		{
 			node: { ...PLAIN_NODE, tries: 3, maximumCredits: 0 },

@@ -23,7 +23,7 @@ test.each<[object | null, string]>([
 	});
 });
 
-const NOW = 1_900_000_000_000;
+const NOW = performance.timeOrigin;
 const LONG_AGO = { sentAt: NOW - 14 * 86_400_000, isExact: false, overAt: NOW };
 const THEN = { sentAt: 5, isExact: true, overAt: NOW };
 const SAVED = { ...THEN, repeated: '6' };
@@ -54,7 +54,7 @@ test.each<[string, string, number | undefined, object, object?, null?]>([
 	],
 ])('what a killed execution may have sent is looked for where this one %s', (...row) => {
 	const [, mode, started, runData, expected, times = { establishedAt: 5 }] = row;
-	jest.spyOn(Date, 'now').mockReturnValue(NOW);
+	jest.spyOn(performance, 'now').mockReturnValue(0);
 	const context = {
 		getMode: () => mode,
 		getExecutionId: () => '7',

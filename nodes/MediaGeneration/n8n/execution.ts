@@ -2,6 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
+import { now } from '../base/clock';
 import { asText } from '../base/json';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
@@ -71,7 +72,7 @@ export function killedSince(context: IExecuteFunctions) {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
 	const inner = context as Inner;
 	const { currentNodeExecutionIndex: started, hooks } = inner.additionalData ?? {};
-	const overAt = Date.now();
+	const overAt = now();
 	// n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`).
 	const longAgo = { sentAt: overAt - 14 * 86_400_000, isExact: false, overAt };
 	// A node between failed, and this one never began.

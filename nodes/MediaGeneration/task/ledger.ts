@@ -115,15 +115,18 @@ export class Ledger {
 		return call !== undefined && usedBy === undefined && handedOut === undefined;
 	}
 
-	/** Takes over the first free entry of an equal request: a task before what may have become one. */
-	private takeOver({ slot, hash }: Asked): Entry | undefined {
+	/** Takes over the first free entry of an equal request: a task, else, for a slot without an entry, what may have become one. */
+	private takeOver({ slot, hash }: Asked, own: Entry | undefined): Entry | undefined {
 		const free = this.notes.entries.filter((entry) => this.isFree(entry) && entry.hash === hash);
 		const made = free.find(({ taskId }) => taskId !== undefined);
-		const taken = made ?? free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
-		if (taken === undefined) return undefined;
+		const unclear = free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
+		const taken = made ?? (own === undefined ? unclear : undefined);
+		if (taken === undefined) return own;
 		const { executionId: execution, call } = this.run;
 		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
 		delete taken.handedOut;
+		const { entries } = this.notes;
+		entries.push(...entries.splice(entries.indexOf(taken), 1));
 		return taken;
 	}
 
@@ -133,7 +136,8 @@ export class Ledger {
 	 */
 	earlier(asked: Asked): Earlier {
 		try {
-			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
+			const own = this.newestOf(asked.slot);
+			const entry = own?.taskId === undefined ? this.takeOver(asked, own) : own;
 			if (entry !== undefined) return this.read(entry, asked.request);
 			const { unrecorded } = this.notes;
 			return unrecorded === null ? { kind: 'nothing' } : { ...unrecorded, kind: 'unrecorded' };
