@@ -40,7 +40,7 @@ export class MediaGenerationTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		...triggerForBuilders,
-		// n8n 2.41 evaluates an expression of its own before each call to a webhook of version 1 (docs/queue-mode.md).
+		// n8n 2.41 evaluates an expression before each call to a webhook of version 1, which fails in the combined binary mode (`parseRequestBody`).
 		version: 1.1,
 		subtitle:
 			'={{ $parameter["statuses"].length > 1 ? "Done or Failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
