@@ -32,14 +32,16 @@ async function judged(
 	runData: Record<string, Run[]>,
 	tasks: TaskRecord[],
 	media: Partial<MediaNode> = {},
-	graph = new Graph('Test', {}),
+	{ graph = new Graph('Test', {}), others = [] }: { graph?: Graph; others?: object[] } = {},
 ): Promise<string[]> {
 	const plan = { graph, media: [{ ...generate, ...media }, wait] };
 	const saved = { id: '1', status: 'success', resultData: { runData }, plan, raw: '[{}]' };
 	const evidence: Evidence = {
 		played: caseOf(1),
 		service: { tasks, requests: [], payload: () => ({}) } as unknown as StandIn,
-		executions: [{ ...saved, retryOf: undefined } as unknown as Saved],
+		executions: [{}, ...others].map(
+			(other) => ({ ...saved, retryOf: undefined, ...other }) as unknown as Saved,
+		),
 		...{ workflows: [], unfinished: [], killedAt: [], log: '', secrets: ['sk_secret'] },
 	};
 	return await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
@@ -75,7 +77,7 @@ test.each([
 ])('items that never came to a node %s', async (_, json, words) => {
 	const graph = new Graph('Test', {});
 	graph.link([{ node: 'Items 1', output: 0 }], 'Wait 1');
-	const found = await judged({ 'Items 1': [input(json)] }, [], {}, graph);
+	const found = await judged({ 'Items 1': [input(json)] }, [], {}, { graph });
 	expect(found.join('\n')).toMatch(words);
 });
 
@@ -84,7 +86,19 @@ test('an empty item of execution order v0 is not taken for one of another way', 
 	graph.link([{ node: 'Other', output: 1 }], 'Generate 1');
 	const out = run('Items 1', [[done('a')]]);
 	const runs = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': [out] };
-	expect(await judged(runs, [task('a', of('none'))], {}, graph)).toEqual([]);
+	expect(await judged(runs, [task('a', of('none'))], {}, { graph })).toEqual([]);
+});
+
+test.each([
+	['what n8n began too often, and saved nothing of', {}, []],
+	['what failed with all that it got', { 'Items 1': [input({ item: 'other' })] }, [/paid 2 times/]],
+])('an execution that ended with an error may have paid: %s', async (_, runData, words) => {
+	const out = run('Items 1', [[done('a'), done('b', 1)]]);
+	const twice = [...both, task('c', of('i0'))];
+	const others = [{ id: '2', status: 'error', resultData: { runData }, raw: '["c"]' }];
+	const runs = { 'Items 1': items, 'Generate 1': [out] };
+	const found = await judged(runs, twice, {}, { others });
+	expect(found).toEqual(words.map((each) => expect.stringMatching(each) as unknown));
 });
 
 test('a failure before Task: Wait stays that failure', async () => {

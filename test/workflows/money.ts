@@ -34,6 +34,10 @@ function inputTags(execution: Saved): Map<string, number> {
 	return tags;
 }
 
+/** Of an execution that died nothing is saved, or not all. n8n calls it an error where its job was begun too often. */
+const died = ({ status, resultData }: Saved) =>
+	status === 'crashed' || (status === 'error' && Object.keys(resultData.runData).length === 0);
+
 /** How many more tasks of a tag are allowed: an execution that was killed, and retried, has no notes of what it created. */
 function allowed({ executions, played }: Evidence): number {
 	const retries = executions.filter(({ retryOf }) => retryOf !== undefined);
@@ -41,8 +45,7 @@ function allowed({ executions, played }: Evidence): number {
 		executions.some(
 			(each) =>
 				each.id === retryOf &&
-				(each.status === 'crashed' ||
-					(played.restarts && wentOnAfter(each, Date.parse(startedAt ?? '')))),
+				(died(each) || (played.restarts && wentOnAfter(each, Date.parse(startedAt ?? '')))),
 		),
 	);
 	return killed.length;
@@ -59,7 +62,7 @@ export function paidTwice(evidence: Evidence, books: Books): string[] {
 	for (const task of books.tasks)
 		if (!task.refunded) paid.set(books.tagOf(task), [...(paid.get(books.tagOf(task)) ?? []), task]);
 	// Nothing is saved of what a node got that was killed or stopped, so that items without a name can't be counted there.
-	const cut = evidence.executions.filter(({ status }) => ['crashed', 'canceled'].includes(status));
+	const cut = evidence.executions.filter((each) => each.status === 'canceled' || died(each));
 	return [...paid].flatMap(([each, tasks]) => {
 		if (cut.length > 0 && each.startsWith('<none ')) return [];
 		const count = (wanted.get(each) ?? 0) + cut.length + allowed(evidence);
