@@ -126,7 +126,8 @@ export class Ledger {
 		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
 		delete taken.handedOut;
 		const { entries } = this.notes;
-		entries.push(...entries.splice(entries.indexOf(taken), 1));
+		entries.splice(entries.indexOf(taken), 1);
+		entries.push(taken);
 		return taken;
 	}
 
