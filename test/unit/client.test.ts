@@ -265,6 +265,14 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		expect(await secretOf(call(other))).toBe(other.callbackSecret);
 	});
 
+	test('nor does it go by a reading that failed', async () => {
+		const failing = Object.assign(call(), {
+			getCredentials: async () => await Promise.reject(new Error('the database is away')),
+		});
+		await expect(secretOf(failing)).rejects.toThrow('the database is away');
+		expect(await secretOf(call())).toBe(SECRET);
+	});
+
 	test.each<[string, Parameters<typeof call>[1]]>([
 		['while the editor listens', { mode: 'manual' }],
 		['for another node', { node: 'm' }],

@@ -106,6 +106,8 @@ export async function recentCredentials(context: N8nContext): Promise<Credential
 	if (reading === undefined || !isRecent(reading)) {
 		reading = { read: readCredentials(context), since: now() };
 		readings.set(key, reading);
+		// What failed is tried again by the next call.
+		reading.read.catch(() => readings.delete(key));
 	}
 	return await reading.read;
 }
