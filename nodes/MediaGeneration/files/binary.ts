@@ -35,9 +35,13 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary, chunkBytes);
 	if (stream === undefined) {
-		// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
-		await pause(0);
-		yield Buffer.from(binary.data, 'base64');
+		// A multiple of four, as four characters of Base64 are three bytes.
+		const step = 2_097_152;
+		for (let at = 0; at < binary.data.length; at += step) {
+			// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
+			await pause(0);
+			yield Buffer.from(binary.data.slice(at, at + step), 'base64');
+		}
 		return;
 	}
 	// Whenever the reader ends, this destroys the stream. All stores of n8n-core 2.41 stream buffers.
