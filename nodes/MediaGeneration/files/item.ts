@@ -25,7 +25,16 @@ import {
 } from './files';
 
 /** n8n or this package give these names a meaning. A task's own fields of these names go out with `task_` in front. */
-const OWN_NAMES = 'error outcome unfinished task_ids part parts joined _files'.split(' ');
+const OWN_NAMES = [
+	'error',
+	'outcome',
+	'unfinished',
+	'task_ids',
+	'part',
+	'parts',
+	'joined',
+	'_files',
+];
 
 /** Gives the fields of a task, or of the answer to a creation, names that mean nothing else. */
 export function fieldsOf(raw: JsonObject): IDataObject {

@@ -134,10 +134,10 @@ async function createWithinCredits(
 				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
 		const advice = adviceOn(failure.message, request, settings.longText);
-		const isSentAgain = settings.sendUnclearAgain && failure.taskId === undefined;
-		const said = failure.description.replace(UNCLEAR_ADVICE, (usual) =>
-			isSentAgain ? SENT_AGAIN : usual,
-		);
+		// A task that has an ID can be fetched by it.
+		const isSentAgain =
+			settings.sendUnclearAgain && submitted.kind === 'unclear' && failure.taskId === undefined;
+		const said = isSentAgain ? SENT_AGAIN : failure.description;
 		return asFailed({ ...failure, description: `${said}${advice}` });
 	} finally {
 		endTurn();

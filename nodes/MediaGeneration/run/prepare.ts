@@ -28,11 +28,12 @@ export async function openClient(
 	context: Parameters<typeof createClient>[0],
 ): Promise<ServiceClient> {
 	return await createClient(context).catch((error: unknown) => {
-		if (error instanceof FailureError) throw new FailureError(error.failure);
-		throw invalid(
-			`The credential could not be read: ${messageOf(error)}`,
-			'Select a Media Generation API credential in this node. Nothing was sent.',
-		);
+		throw error instanceof FailureError
+			? error
+			: invalid(
+					`The credential could not be read: ${messageOf(error)}`,
+					'Select a Media Generation API credential in this node. Nothing was sent.',
+				);
 	});
 }
 
