@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
-import { action, base, called, workflowOf } from './harness/nodes';
+import { action, base, called, type Node, workflowOf } from './harness/nodes';
 import { waitUntil } from './harness/wait';
 
 type Lists = SettingsPatch['lists'];
@@ -14,8 +14,12 @@ describe('a creation whose answer never came', () => {
 	let count = 0;
 	ownContext((own) => (context = own));
 
-	/** Starts an execution of two items, one after the other. Its ID. */
-	async function start(options: object = {}, settings: object = {}): Promise<string> {
+	/** Starts an execution of two items, one after the other. Its ID. @param before nodes in front */
+	async function start(
+		options: object = {},
+		settings: object = {},
+		before: Node[] = [],
+	): Promise<string> {
 		const { rest, credential } = context;
 		const path = `lost-${(count += 1)}`;
 		const items = base('Two Texts', ['set', 3.4], {
@@ -33,7 +37,8 @@ describe('a creation whose answer never came', () => {
 			},
 			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 		);
-		const workflow = workflowOf(path, [called(path), items, each, speak], credential);
+		const nodes = [called(path), ...before, items, each, speak];
+		const workflow = workflowOf(path, nodes, credential);
 		Object.assign(workflow.settings ?? {}, settings);
 		const saved = await rest.createWorkflow(workflow);
 		return await rest.startByWebhook(saved, path, {});
@@ -132,22 +137,43 @@ describe('a creation whose answer never came', () => {
 			assert.deepEqual(texts(), saveExecutionProgress ? ['First', 'Second'] : ['First']);
 		});
 
-	it('killed in a Retry, before it came: the next Retry comes without the notes of that one, and pays nothing again', async () => {
-		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
-		const refusal = { type: 'status' as const, status: 402, body: {} };
-		service.faults.add({ route: 'create', skip: 1, times: 2, action: refusal });
-		const { id, workflowId } = await rest.waitForExecution(await start());
-		const crashed = await killedAt(2, async () => {
+	/** The Retry that is killed while the answer to the creation with this number is due. */
+	async function killedRetry({ id, workflowId }: Execution, count: number): Promise<Execution> {
+		const { rest } = context;
+		return await killedAt(count, async () => {
 			void rest.retryExecution(id).catch(() => undefined);
 			return await waitUntil(
 				async () => (await rest.listExecutions(workflowId, 1)).find(({ retryOf }) => retryOf)?.id,
 				{ what: 'The Retry' },
 			);
 		});
-		const retried = await retry(crashed);
+	}
+
+	it('killed in a Retry, before it came: the next Retry comes without the notes of that one, and pays nothing again', async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const refusal = { type: 'status' as const, status: 402, body: {} };
+		service.faults.add({ route: 'create', skip: 1, times: 2, action: refusal });
+		const failed = await rest.waitForExecution(await start());
+		const retried = await retry(await killedRetry(failed, 2));
 		assert.equal(retried.status, 'success', retried.resultData.error?.message);
 		assert.deepEqual(texts(), ['First', 'Second']);
+	});
+
+	it('killed in a Retry that began with another node: the next Retry pays nothing again', async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const refusal = { type: 'status' as const, status: 402, body: {} };
+		service.faults.add({ route: 'credits', times: 1, action: refusal });
+		const balance = { ...action({ resource: 'credits', operation: 'get' }), name: 'Balance' };
+		const failed = await rest.waitForExecution(await start({}, {}, [balance]));
+		assert.equal(failed.resultData.error?.node?.name, 'Balance');
+		const retried = await retry(await killedRetry(failed, 1));
+		assert.match(
+			retried.resultData.error?.message ?? '',
+			/may have created this task; the service lists a task that/,
+		);
+		assert.deepEqual(texts(), ['First']);
 	});
 
 	it('is sent again only where the user says so', async () => {

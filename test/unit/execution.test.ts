@@ -39,6 +39,26 @@ test.each<[string, string, number | undefined, object, object?, null?]>([
 	['is that of an n8n that does not count', 'retry', undefined, {}, THEN],
 	['is that of an n8n that has no times', 'retry', undefined, {}, LONG_AGO, null],
 	['begins with a node between, which had failed', 'retry', 2, runsAt(1, 9)],
+	[
+		'begins there after one that was killed in this node',
+		'retry',
+		2,
+		{ ...runsAt(1, 9), Generate: [] },
+		LONG_AGO,
+	],
+	[
+		'begins there after one that was killed in this node, and n8n has made up a run behind it',
+		'retry',
+		2,
+		{ ...runsAt(1, 9), Generate: [{ executionStatus: 'crashed', startTime: 2, source: [{}] }] },
+		LONG_AGO,
+	],
+	[
+		'comes back to this node in a loop',
+		'retry',
+		2,
+		{ ...runsAt(1, 9), Generate: [{ executionStatus: 'success', startTime: 8, source: [{}] }] },
+	],
 	['begins anew, with nothing saved', 'retry', 3, runsAt(8, 9), LONG_AGO],
 	[
 		'begins anew, though n8n has made up runs',
@@ -58,7 +78,7 @@ test.each<[string, string, number | undefined, object, object?, null?]>([
 	const context = {
 		getMode: () => mode,
 		getExecutionId: () => '7',
-		getNode: () => ({ type: 'mediaGeneration' }),
+		getNode: () => ({ type: 'mediaGeneration', name: 'Generate' }),
 		getExecutionContext: times === null ? undefined : () => times,
 		additionalData: { currentNodeExecutionIndex: started, hooks: { retryOf: '6' } },
 		runExecutionData: { resultData: { runData } },

@@ -48,6 +48,7 @@ function callOf(context: IExecuteFunctions, runIndex: number) {
 interface NodeRunData {
 	startTime?: unknown;
 	source?: unknown[];
+	executionStatus?: unknown;
 }
 
 /** Not part of n8n's interface: how many nodes it has started in this execution, which one it repeats, and what their nodes gave (n8n-core 2.41). */
@@ -65,6 +66,15 @@ function beganAnew({ runExecutionData }: Inner, started: number): boolean {
 }
 
 /**
+ * Whether n8n was killed while the execution before ran this node: its recovery then makes up a run that crashed, which Retry takes off
+ * where it is the last one (`execution-recovery.service.js`, n8n 2.41).
+ */
+function crashedHere(context: IExecuteFunctions, { runExecutionData }: Inner): boolean {
+	const runs = runExecutionData?.resultData?.runData?.[context.getNode().name];
+	return runs !== undefined && (runs.at(-1)?.executionStatus ?? 'crashed') === 'crashed';
+}
+
+/**
  * Tells since when n8n's Retry may repeat what an execution has sent that n8n has killed. Without saved progress it begins anew, by the
  * trigger, and nothing says when that one began. With it, it begins with the node that was running, and n8n has kept the time.
  */
@@ -75,9 +85,9 @@ export function killedSince(context: IExecuteFunctions) {
 	const overAt = now();
 	// n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`).
 	const longAgo = { sentAt: overAt - 14 * 86_400_000, isExact: false, overAt };
-	// A node between failed, and this one never began.
+	// Else a node between failed, and this one never began.
 	if (typeof started === 'number' && started > 1)
-		return beganAnew(inner, started) ? longAgo : undefined;
+		return beganAnew(inner, started) || crashedHere(context, inner) ? longAgo : undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
 	const sentAt = getExecutionContext?.call(context)?.establishedAt;
 	const repeated = started === undefined ? undefined : asText(hooks?.retryOf);
