@@ -198,12 +198,6 @@ describe('no answer', () => {
 		});
 	});
 
-	test('a file that is whole is sent', async () => {
-		const files = [file(['ab', 'cd'])];
-		const { reply } = await exchanged(sendsForm, { method: 'POST', body: {}, files });
-		expect(reply).toMatchObject({ answered: true });
-	});
-
 	/** An answer that never ends, and a helper that hears the abort or does not. */
 	const endless: Array<[string, Helper]> = [
 		[
@@ -349,19 +343,4 @@ describe('a call of this n8n to itself', () => {
 		});
 		expect(await publishedMethods(context, URL)).toBeUndefined();
 	});
-
-	test.each([
-		['OPTIONS, POST', 'OPTIONS, POST'],
-		['POST', undefined],
-		[['OPTIONS'], undefined],
-	])(
-		"n8n's answer to a preflight, %j, names the methods of a webhook",
-		async (allowed, methods) => {
-			const headers = { 'access-control-allow-methods': allowed };
-			const { context, sent } = contextWith(responds(204, '', headers));
-			expect(await publishedMethods(context, URL)).toBe(methods);
-			const origin = { Origin: 'https://n8n.example' };
-			expect(sent).toMatchObject([{ method: 'OPTIONS', url: URL, headers: origin }]);
-		},
-	);
 });

@@ -17,15 +17,6 @@ describe('a time limit', () => {
 		limit.end();
 	});
 
-	test('aborts with the outer signal, which is not a time-out', () => {
-		const outer = new AbortController();
-		const limit = timeLimit(60_000, outer.signal);
-		outer.abort();
-		expect(limit.signal.aborted).toBe(true);
-		expect(limit.timedOut()).toBe(false);
-		limit.end();
-	});
-
 	test('after its end, nothing aborts it any more', async () => {
 		const outer = new AbortController();
 		const ended = timeLimit(20, outer.signal);

@@ -97,27 +97,6 @@ test.each([0, 10_000])('a run that is over after %d ms of a pause sends nothing'
 	expect([clock.now() - start, client.requests]).toEqual([ms, []]);
 });
 
-test('who came first is sent first, also where the other was refused first', async () => {
-	const { clock, start, client, deps } = setUp(async (count, { sleep }) => {
-		await sleep(count === 1 ? 100 : 0);
-		return count < 3 ? FULL : CREATED;
-	});
-	const create = async (text: string) =>
-		await createTask(deps, { ...REQUEST, body: { text } }, limits(start + 60_000));
-	await clock.run(Promise.all(['a', 'b'].map(create)));
-	expect(client.requests.map(({ body }) => body?.text)).toEqual(['a', 'b', 'a', 'b']);
-});
-
-test('Retry-After is kept, and slows down everybody', async () => {
-	const { clock, start, client, create } = setUp((count) =>
-		count === 1 ? answer(429, { message: 'rate limit' }, { 'retry-after': '20' }) : CREATED,
-	);
-	const result = await clock.run(create());
-	expect(result.kind === 'created' && result.createdAt).toBe(start + 20_000);
-	expect(client.account.pausedUntil('create')).toBe(start + 20_000);
-	expect(client.account.pausedUntil('poll')).toBe(0);
-});
-
 test.each<[string, Reply, number]>([
 	['a connection that is never made: a minute', noAnswer({ kind: 'unconnected' }), 60_000],
 	['an unknown host: ten seconds', noAnswer({ kind: 'impossible' }), 10_000],
@@ -186,20 +165,6 @@ describe('a full account is waited for apart from the Timeout', () => {
 		const ends = await clock.run(Promise.all([create(true), create(true), create(true)]));
 		for (const end of ends)
 			expect(end).toMatchObject(saying(/active_task_limit.*full for 5 s$|429.*full for 5 s$/));
-	});
-
-	test('and what it is busy with afterwards has the whole Timeout', async () => {
-		const busy = answer(503, { code: 'server_busy' });
-		const { clock, start, create } = setUp(
-			(_, { now }) => (now() < 1_600_000 ? FULL : busy),
-			60_000,
-		);
-		expect(await clock.run(create())).toMatchObject({
-			kind: 'failed',
-			failure: { httpStatus: 503 },
-		});
-		expect(clock.now() - start).toBeGreaterThan(645_000);
-		expect(clock.now() - start).toBeLessThan(670_000);
 	});
 });
 
@@ -270,16 +235,6 @@ test('the pauses between tries grow, and not all of them alike', async () => {
 });
 
 const BUSY_FOR_LONG = answer(503, { code: 'server_busy' }, { 'retry-after': '120' });
-
-test('a pause that the service asks for does not make the account full: none of 15 outlasts the Timeout', async () => {
-	const { clock, start, deps } = setUp(() => BUSY_FOR_LONG);
-	const all = Array.from({ length: 15 }, async () => {
-		return await createTask(deps, REQUEST, limits(start + 20_000));
-	});
-	const ends = await clock.run(Promise.all(all));
-	expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['failed']));
-	expect(clock.now() - start).toBeLessThanOrEqual(20_000);
-});
 
 test('an old refusal supplies no later message', async () => {
 	let answers: Reply[] = [RATE, CREATED];

@@ -302,26 +302,6 @@ describe('memory', () => {
 	])('what a store gets %s', async (_name, id, files) => {
 		expect(await stored(id)).toBe(files);
 	});
-
-	test('Stop ends the wait for it, and n8n is not blamed', async () => {
-		const stop = new AbortController();
-		const { delivery, requests } = world({
-			signal: stop.signal,
-			store: async () => {
-				// Both files have begun; one lies with the store, and the other waits for memory.
-				for (let turn = 0; turn < 20; turn += 1)
-					await new Promise((resolve) => setImmediate(resolve));
-				expect(requests).toHaveLength(2);
-				stop.abort();
-			},
-		});
-		const wanted = { ...settings, maxFileBytes: 60_000_000 };
-		const { items, failure } = await delivery.deliver(finished(2), wanted, { index: 0 });
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data']);
-		expect(failure?.message).toBe(
-			'Task t is done, but 1 of its 2 files could not be downloaded: the download was stopped',
-		);
-	});
 });
 
 test('a store that fails because of the file says what is wrong with the file', async () => {

@@ -1,12 +1,7 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/trigger/receiveUrl';
-import {
-	noteExecution,
-	noteWaking,
-	outcomesIn,
-	type RunOutcome,
-} from '../../nodes/MediaGeneration/files/hint';
+import { noteExecution, noteWaking, type RunOutcome } from '../../nodes/MediaGeneration/files/hint';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 
@@ -81,23 +76,6 @@ test('a hint, which the editor renders as HTML, is one line of text', () => {
 	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
 	const message = 'task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2';
 	expect(hints).toEqual([{ type: 'info', location: 'outputPane', message }]);
-});
-
-test('what an item has come to, by what it carries', () => {
-	const items = [
-		{ status: 'done' },
-		{ unfinished: true },
-		{ error: 'x', outcome: 'unreachable' },
-		{ error: 'x', details: { outcome: 'failed' } },
-		{ outcome: 'the service has a field of that name' },
-	];
-	expect(outcomesIn(items.map((json) => ({ json })))).toEqual([
-		'done',
-		'timed_out',
-		'unreachable',
-		'failed',
-		'done',
-	]);
 });
 
 describe('a trigger of this n8n that is not published', () => {

@@ -111,14 +111,6 @@ describe('long texts', () => {
 	])('%j with the options %j', (fields, given, longText) => {
 		expect(withOptions(given, fields).longText).toEqual(longText);
 	});
-
-	test.each<Fields>([
-		{ ...join, waitMode: 'callback' },
-		{ ...parts, waitForCompletion: false },
-		{ ...parts, downloadOutput: false },
-	])('%j goes together', (fields) => {
-		expect(() => read(fields)).not.toThrow();
-	});
 });
 
 describe('refused in words', () => {

@@ -8,11 +8,7 @@ import {
 	type DonePart,
 	failureOfWhole,
 } from '../../nodes/MediaGeneration/files/assembly';
-import {
-	readStoredText,
-	reserveMemory,
-	storeChunks,
-} from '../../nodes/MediaGeneration/files/binary';
+import { reserveMemory, storeChunks } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
@@ -248,16 +244,6 @@ test.each<[LongText['kind'], parts: number, endings: string[]]>([
 });
 
 describe('the store', () => {
-	test.each(['filesystem', 'default'] as const)(
-		'a text is read where it is not longer than allowed (%s)',
-		async (mode) => {
-			const store = binaryStore(mode);
-			const text = store.put(Buffer.from('Grüße'), 'a', 'text/plain');
-			expect(await readStoredText(store.context, text, 7)).toBe('Grüße');
-			expect(await readStoredText(store.context, text, 6)).toBeUndefined();
-		},
-	);
-
 	test.each<[string, Error | undefined]>([
 		['that was stored', undefined],
 		['that could not be stored', new Error('no space left on device')],

@@ -125,13 +125,6 @@ describe('it sleeps until all of its tasks are over', () => {
 		await world.clock.advance(HOUR);
 		expect([new Set(world.polls).size, world.calls.length]).toEqual([1_000, 1]);
 	});
-
-	test('a task that runs beyond the deadline calls nobody: n8n wakes its execution', async () => {
-		const world = new World({ a: { ms: 48 * HOUR } });
-		world.asleep();
-		await world.clock.advance(50 * HOUR);
-		expect(world.calls).toEqual([]);
-	});
 });
 
 describe('how often it polls', () => {
@@ -168,17 +161,6 @@ describe('how often it polls', () => {
 		await world.clock.advance(24 * HOUR);
 		expect([world.polls, world.calls.length]).toEqual([['a'], 1]);
 	});
-});
-
-test('while n8n is being called for an execution, further callers change nothing', async () => {
-	const world = new World({ a: { ms: 0 } });
-	world.answers = [RUNNING];
-	world.asleep({ when: 'now' });
-	await world.clock.advance(S);
-	const [polls, calls] = [world.polls.length, world.calls.length];
-	for (let callers = 0; callers < 10; callers += 1) world.asleep({ when: 'now' });
-	await world.clock.advance(0);
-	expect([world.polls.length, world.calls.length]).toEqual([polls, calls]);
 });
 
 test('sleepers of one account share nothing: the credential of one is deleted, and the other wakes', async () => {

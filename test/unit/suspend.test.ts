@@ -91,18 +91,6 @@ test('what goes out if the deadline passes is one item per input item first, in 
 	expect(notes.items.map((item) => item !== null)).toEqual([false, true, false, false, false]);
 });
 
-test.each([
-	['continueErrorOutput', { error: 'no', details: { outcome: 'rejected', http_status: 422 } }],
-	['continueRegularOutput', { error: 'no', outcome: 'rejected', http_status: 422 }],
-])(
-	'under %s, what failed before the sleep has the form by which n8n knows it',
-	async (onError, json) => {
-		const failed = complete({ json: { error: 'no', outcome: 'rejected', http_status: 422 } });
-		const { items } = await asleep([failed, open(sleepingTask('t1'))], { onError });
-		expect(items[0]?.json).toEqual(json);
-	},
-);
-
 test("n8n wakes it by the machine's clock, wherever that was set", async () => {
 	const deadline = now() + HOUR;
 	jest.spyOn(Date, 'now').mockReturnValue(now() + 24 * HOUR);

@@ -379,17 +379,6 @@ describe('it wakes', () => {
 	});
 });
 
-test.each([
-	['http://10.0.0.1', true],
-	['https://api.example', false],
-])('files at private addresses, for a service at %s: fetched %j', async (baseUrl, fetched) => {
-	const metadata = { output_url: 'http://10.0.0.2/a.png' };
-	const { post, files } = sleeping({ baseUrl, says: () => ({ status: 'done', metadata }) });
-	const value = await onMachine(async () => await post({ id: 't1' }));
-	expect(files).toHaveLength(fetched ? 1 : 0);
-	expect(value.items?.[0]?.json.outcome).toBe(fetched ? undefined : 'undelivered');
-});
-
 test('what goes out does not hold the token that wakes the execution, nor the key', async () => {
 	const token = 'f'.repeat(64);
 	const receiveUrl = `https://n8n.example/webhook-waiting/7/media-generation?signature=${token}`;
@@ -403,22 +392,6 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	const value = await onMachine(async () => await post({ id: 't1' }));
 	expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
-});
-
-describe('a 200 means that n8n has stored it', () => {
-	test('a copy gets 503 until then', async () => {
-		await onMachine(async (machine) => {
-			let store = () => {};
-			const storing = new Promise<void>((resolve) => (store = resolve));
-			const { post, files } = sleeping({ storing });
-			const first = post({ id: 't1' });
-			await machine.pause(1_000);
-			expect(await post({ id: 't1' })).toEqual(told(503, BUSY));
-			store();
-			expect((await first).status).toBe(200);
-			expect(files).toHaveLength(1);
-		});
-	});
 });
 
 describe('calls beyond two at once', () => {

@@ -1,6 +1,5 @@
 /** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
 import fc from 'fast-check';
-import { fileTypeOf, problemWith } from '../../../nodes/MediaGeneration/files/kind';
 import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/audio/captions';
 import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/audio/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';
@@ -138,30 +137,4 @@ test('transcripts: read or refused, whatever was done to them', async () => {
 		}),
 		SEED,
 	);
-});
-
-test('error pages and types: an answer for any bytes', () => {
-	const about = fc.record({
-		kind: fc.constantFrom('audio', 'image', 'transcript', 'file' as const),
-		url: fc.constantFrom(
-			'https://f.example/x',
-			'https://f.example/x.srt',
-			'https://f.example/x.json',
-		),
-		stated: fc.constantFrom(undefined, 'audio/mpeg', 'text/html', '__proto__'),
-	});
-	fc.assert(
-		fc.property(anyFile, about, (given, file) => {
-			const head = fileOf(given).subarray(0, 5_000);
-			const problem = problemWith(head, file);
-			if (problem !== undefined)
-				expect(problem).toMatch(/^the file host sent .+ instead of the file/);
-			expect(fileTypeOf(head, file).extension).toMatch(/^[a-z0-9]+$/);
-		}),
-		SEED,
-	);
-	const deep = Buffer.from('['.repeat(60_000) + ']'.repeat(60_000));
-	expect(
-		problemWith(deep, { kind: 'transcript', url: 'https://f.example/x.json', stated: undefined }),
-	).toBeUndefined();
 });

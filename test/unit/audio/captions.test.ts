@@ -52,11 +52,6 @@ describe('SRT', () => {
 		expect(parseSrt(withoutNumbers)?.map(({ text }) => text)).toEqual(['42', '43']);
 	});
 
-	test.each(['Chapter 5', '5 of them'])('a last line with a number in it stays: %s', (line) => {
-		const text = `00:00:00,000 --> 00:00:01,000\nOnce\n\n${line}\n\n00:00:01,000 --> 00:00:02,000\nmore`;
-		expect(parseSrt(text)?.map((cue) => cue.text)).toEqual([`Once\n${line}`, 'more']);
-	});
-
 	test('what overlaps is shortened, what is out of order is put in order, what ends too soon ends at once', () => {
 		const cue = (start: string, end: string, text: string) =>
 			`00:00:0${start} --> 00:00:0${end}\n${text}\n\n`;
@@ -132,9 +127,7 @@ describe('more than a transcript has', () => {
 		['short cues', repeated('0:0-->0:1\na\n', 2_000_000), 'refused'],
 		['lines of one cue', `0:0-->0:1\n${repeated('a\n', 2_000_000)}`, 'refused'],
 		['arrows', repeated('-->', 2_000_000), 'refused'],
-		['blank lines', repeated('\n', 2_000_000), 'refused'],
 		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
-		['objects', `[${repeated('{},', 2_000_000)}{}]`, 'refused'],
 		['words', `[{"words":[${repeated('{"text":"a"},', 8_000_000)}{"text":"a"}]}]`, 'refused'],
 		['a quote that does not end', `["${repeated('\\"', 2_000_000)}`, 'refused'],
 	])('%s', (_, text, expected) => {
@@ -171,18 +164,6 @@ describe('merging SRT', () => {
 		expect(result.merged && result.text).toMatch(
 			/^1\n00:00:00,000 --> [^]*\n\n4\n00:00:05,304 --> /,
 		);
-	});
-
-	test('a part that is something else is named', () => {
-		const parts = [
-			{ text: USUAL, start: 0, end: 4 },
-			{ text: '<html>', start: 4, end: 8 },
-		];
-		const reason = (part: string) =>
-			`The transcript of ${part} can't be read: it is not a SubRip file of at most 50,000 cues.`;
-		expect(mergeSrt(parts)).toEqual({ merged: false, reason: reason('part 2') });
-		const named = mergeSrt(parts, (index) => `item ${index + 6}`);
-		expect(named).toEqual({ merged: false, reason: reason('item 7') });
 	});
 });
 
@@ -225,11 +206,7 @@ describe('timed words', () => {
 
 	test.each([
 		['not JSON', '[{'],
-		['an error', '{"error":"expired"}'],
-		['null', 'null'],
 		['words that are none', '[{"text":"x","words":[null]}]'],
-		['words without a text', '[{"text":"x","words":[{"start":1,"end":2}]}]'],
-		['no words', '[{"text":"x"}]'],
 		['SRT', USUAL],
 	])('%s is refused', (_, text) => {
 		expect(mergeWords([{ text, start: 0, end: 1 }])).toEqual({

@@ -107,12 +107,6 @@ describe('where it is cut', () => {
 		expect(splitText('', 50)).toEqual([]);
 	});
 
-	test.each([1, -5, NaN])('a part can not have at most %d characters', (maxCharacters) => {
-		expect(() => splitText('text', maxCharacters)).toThrow(
-			new RangeError('A part of a text has at least two characters.'),
-		);
-	});
-
 	test('even parts instead of a full one and a tiny one', () => {
 		const text = Array.from({ length: 22 }, () => sentence(4)).join(' ');
 		// 22 sentences of 28 characters and a space: 637 characters.
