@@ -8,7 +8,9 @@ import { histories, type Drawn, type History } from './history';
 import type { Execution } from './n8n';
 import { Stage } from './play';
 import type { Process } from './processes';
-import { indexOf, isFailed, isForgetful, isFound, keyElsewhere } from './rules';
+import { brokenRules, type Excuse, type Payment, type Run } from '../support/rules';
+import { ownOf, saidOf } from '../support/said';
+import { indexOf, isFailed, isForgetful, isFound, isSentAgain, shownBy } from './rules';
 import type { Sent, Service } from './service';
 
 export const agentHistories = fc.record({
@@ -37,6 +39,14 @@ interface Call {
 	round: string;
 	beganMs: number;
 	execution: Execution | undefined;
+}
+
+/** What the rules are checked against. */
+interface Told {
+	history: History;
+	service: Service;
+	made: readonly Call[];
+	stopped: boolean;
 }
 
 /** Plays a history to its end. @returns the rules that it broke, in words, what happened, and how many tries took up what was there */
@@ -101,51 +111,59 @@ export async function playAgent(
 	});
 	if (thrown.length > 0) return { broken: thrown, story, spared: 0 };
 	const tries = made.reduce((sum, { execution }) => sum + (execution?.tries ?? 0), 0);
+	const told = { history, service, made, stopped };
 	return {
-		broken: [
-			...paidTwice(history, service, made),
-			...lost(history, service, { made, stopped }),
-			...given(made),
-			...keyElsewhere({ n8n, baseUrl }),
-		],
+		broken: brokenRules({
+			payments: service.sent.map((sent, index) => paymentOf(told, sent, index)),
+			runs: [...new Set(made.map(({ round }) => round))].map((round) => runOf(told, round)),
+			shown: shownBy({ n8n, baseUrl }),
+			budgets: [],
+		}),
 		story,
 		spared: Math.max(0, tries - service.sent.length),
 	};
 }
 
 /** Of one text there are never more sendings that count than calls that have begun. */
-function paidTwice(history: History, service: Service, made: readonly Call[]): string[] {
+function paymentOf({ history, service, made, stopped }: Told, sent: Sent, index: number): Payment {
+	const { slot, task, fate, named, answeredMs, executionId, atMs } = sent;
 	const executions = made.flatMap(({ execution }) => execution ?? []);
-	/** Whether it is known that a task has failed: then the next call pays again. */
-	const isOver = (sent: Sent, atMs: number) =>
-		sent.task !== undefined &&
-		isFailed(service, sent.task, atMs) &&
-		(sent.fate === 'told' || isFound({ executions }, sent));
-	return service.sent.flatMap((sent, index) => {
-		const { slot, atMs, executionId } = sent;
-		const item = indexOf(slot);
-		const calls = made.filter(
-			({ text, beganMs, round }) => text === item && round === executionId && beganMs <= atMs,
-		).length;
-		const counting = service.sent
+	// A Retry can find what was unclear.
+	const found = isFound({ executions }, sent);
+	const mine = made.filter(({ round }) => found || round === executionId);
+	const answers = mine.map(answerOf).join('\n');
+	const isTold = fate === 'told' || found;
+	const isRead = answeredMs !== undefined && !isForgetful(history);
+	const isUnclear = isRead && !isTold && fate === 'unclear' && !stopped && !named;
+	// An equal task of somebody else, made after it was sent, can't be told from it.
+	const isSaid = /may exist|may have created|"outcome":"unknown"|other-0-/.test(answers);
+	const excuseOf = (first: Sent): Excuse | undefined => {
+		if (first.fate === 'free') return 'nothing was created';
+		if (isSentAgain(history, first)) return 'the user allows it';
+		const failed = first.task !== undefined && isFailed(service, first.task, atMs);
+		if (failed && (first.fate === 'told' || isFound({ executions }, first)))
+			return 'the task has failed';
+		// n8n's Retry takes up equal requests.
+		const isRetry = first.executionId !== executionId;
+		return isRetry && first.text !== sent.text ? 'another request' : undefined;
+	};
+	return {
+		wish: slot,
+		asked: made.filter(
+			({ text, beganMs, round }) =>
+				text === indexOf(slot) && round === executionId && beganMs <= atMs,
+		).length,
+		before: service.sent
 			.slice(0, index)
-			.filter((each) => each.slot === slot && !isOver(each, atMs) && counts(history, each, sent));
-		return counting.length < calls
-			? []
-			: [`PAID TWICE: ${slot} was sent for ${calls} calls, after ${counting.length} that count`];
-	});
+			.filter((first) => first.slot === slot)
+			.map(excuseOf),
+		task: task && { id: task.id, isFailed: isFailed(service, task) },
+		isKnown: isRead && (isTold || (named && !isSentAgain(history, sent))),
+		log: isTold ? made.flatMap(({ execution }) => execution?.logs ?? []).join('\n') : undefined,
+		end: stopped ? undefined : answers,
+		doubt: isUnclear && !isSentAgain(history, sent) ? (isSaid ? 'said' : 'hidden') : undefined,
+	};
 }
-
-/** Whether a sending before another one of the same text is one that an equal call has or takes up. */
-function counts(history: History, before: Sent, sent: Sent): boolean {
-	if (before.fate === 'free' || isSentAgain(history, before)) return false;
-	// n8n's Retry takes up equal requests.
-	return before.executionId === sent.executionId || before.text === sent.text;
-}
-
-/** The user allows the machine to pay for it twice. */
-const isSentAgain = ({ node }: History, { fate, named }: Sent) =>
-	node.sendsAgain && fate === 'unclear' && !named;
 
 /** What the agent reads of a call. */
 function answerOf({ execution }: Call): string {
@@ -155,54 +173,30 @@ function answerOf({ execution }: Call): string {
 	return `${message}\n${description}`;
 }
 
-/** Each task is in the log and, unless it failed, in what the agent reads; of what is unclear it reads that it is. */
-function lost(
-	history: History,
-	service: Service,
-	{ made, stopped }: { made: readonly Call[]; stopped: boolean },
-): string[] {
-	const logs = made.flatMap(({ execution }) => execution?.logs ?? []);
-	const executions = made.flatMap(({ execution }) => execution ?? []);
-	return service.sent.flatMap((sent) => {
-		const { slot, fate, task, named, answeredMs, executionId } = sent;
-		if (answeredMs === undefined || isForgetful(history)) return [];
-		// A Retry can find what was unclear.
-		const found = isFound({ executions }, sent);
-		const mine = made.filter(({ round }) => found || round === executionId);
-		const answers = mine.map(answerOf).join('\n');
-		if ((fate === 'told' || found) && task !== undefined) {
-			const isLogged = logs.some((line) => line.includes(task.id));
-			const isSaid = stopped || isFailed(service, task) || answers.includes(task.id);
-			return [
-				...(isLogged ? [] : [`LOST: task ${task.id} is in no log`]),
-				...(isSaid ? [] : [`LOST: no call names task ${task.id}`]),
-			];
-		}
-		if (fate !== 'unclear' || stopped || isSentAgain(history, sent)) return [];
-		const says =
-			named && task !== undefined
-				? isFailed(service, task) || answers.includes(task.id)
-				: // An equal task of somebody else, made after it was sent, can't be told from it.
-					/may exist|may have created|"outcome":"unknown"|other-0-/.test(answers);
-		return says ? [] : [`LOST: no call says that ${slot} is unclear`];
+/** The calls of an execution that went well: no two of them have the same task. */
+function runOf({ service, made, history }: Told, round: string): Run {
+	const good = made.flatMap((call) => {
+		const { status, output = [] } = call.execution ?? {};
+		const isGood = output.every(
+			({ json }) => json.outcome === undefined && json.error === undefined,
+		);
+		return call.round === round && status === 'success' && isGood ? [{ ...call, output }] : [];
 	});
-}
-
-/** Two calls that went well are two tasks. */
-function given(made: readonly Call[]): string[] {
-	const ids = made.flatMap(({ execution, round }) => {
-		const id = execution?.status === 'success' ? taskIdsOf(execution) : '';
-		return id === '' ? [] : [`${id} in execution ${round}`];
-	});
-	return ids.flatMap((id, index) =>
-		ids.indexOf(id) === index ? [] : [`TWICE: two calls were given ${id}`],
-	);
-}
-
-/** The tasks of a call that went well, as a text. Empty where it did not, or not with every file. */
-function taskIdsOf({ output = [] }: Execution): string {
-	if (output.some(({ json }) => json.outcome !== undefined || json.error !== undefined)) return '';
-	return [
-		...new Set(output.map(({ json }) => JSON.stringify(json.task_ids ?? json.task_id))),
-	].join();
+	return {
+		where: `execution ${round}`,
+		kind: 'creates',
+		inputs: good.map(({ text }) => ({
+			wish: `i${text}`,
+			said: saidOf({ json: {} }),
+			waits: history.items[text]?.wait !== 'no',
+			splits: true,
+		})),
+		outs: good.flatMap(({ output }, index) =>
+			output.map((item) => ({ index, said: saidOf(item), own: ownOf(item) })),
+		),
+		taskOf: (id) => {
+			const task = service.tasks.find((each) => each.id === id);
+			return task && { wish: `i${indexOf(task.sent.slot)}`, status: service.stateOf(task) };
+		},
+	};
 }

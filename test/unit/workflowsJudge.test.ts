@@ -1,6 +1,9 @@
 /** The judge of test/workflows, on executions as n8n saves them: what it lets pass, and what it finds. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StandIn, TaskRecord } from '../service';
 import type { Item } from '../n8n/harness/execution';
+import { EXCUSES } from '../support/rules';
 import { caseOf } from '../workflows/generate';
 import type { MediaNode } from '../workflows/case';
 import type { Evidence, Run, Saved } from '../workflows/evidence';
@@ -27,15 +30,30 @@ const run = (from: string, main: Item[][], more: Partial<Run> = {}): Run => ({
 const input = (...json: Array<Record<string, unknown>>) =>
 	run('Start 1', [json.map((each) => ({ json: each }))]);
 
+interface More {
+	graph: Graph;
+	/** Further executions. */
+	others: object[];
+	/** What n8n has saved of the execution, and has logged. */
+	raw: string;
+	log: string;
+}
+
 /** One execution in which these nodes ran. */
 async function judged(
 	runData: Record<string, Run[]>,
 	tasks: TaskRecord[],
 	media: Partial<MediaNode> = {},
-	{ graph = new Graph('Test', {}), others = [] }: { graph?: Graph; others?: object[] } = {},
+	{ graph = new Graph('Test', {}), others = [], ...more }: Partial<More> = {},
 ): Promise<string[]> {
 	const plan = { graph, media: [{ ...generate, ...media }, wait] };
-	const saved = { id: '1', status: 'success', resultData: { runData }, plan, raw: '[{}]' };
+	const saved = {
+		id: '1',
+		status: 'success',
+		resultData: { runData },
+		plan,
+		raw: more.raw ?? '[{}]',
+	};
 	const evidence: Evidence = {
 		played: caseOf(1),
 		service: { tasks, requests: [], payload: () => ({}) } as unknown as StandIn,
@@ -43,12 +61,14 @@ async function judged(
 			(other) => ({ ...saved, retryOf: undefined, ...other }) as unknown as Saved,
 		),
 		...{ workflows: [], unfinished: [], killedAt: [], log: '', secrets: ['sk_secret'] },
+		...(more.log !== undefined && { log: more.log }),
 	};
 	return await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
 }
 
 const items = [input({ item: 'i0' }, { item: 'i1' })];
 const both = [task('a', of('i0')), task('b', of('i1'))];
+const slow = { ...task('slow', of('i1')), status: 'doing' } as TaskRecord;
 
 test('items that come out as their own tasks are well', async () => {
 	const out = run('Items 1', [[done('a'), done('b', 1)]]);
@@ -56,6 +76,28 @@ test('items that come out as their own tasks are well', async () => {
 });
 
 const failed = (json: Item['json']): Item => ({ json, pairedItem: { item: 1 } });
+
+const signed = 'https://n8n.example/webhook-waiting/1/x?signature=0123456789abcdef';
+
+test.each<[string, Partial<More>, RegExp]>([
+	['the key in the log', { log: 'a b sk_secret' }, /^KEY: the log holds sk_secret$/],
+	['the key in an execution', { raw: '["sk_secret"]' }, /^KEY: execution 1 holds sk_secret$/],
+	['a signature', { raw: JSON.stringify([signed]) }, /^KEY: execution 1 holds signature=0123/],
+	[
+		"n8n's token, but where n8n keeps it",
+		{ raw: '[{"resumeToken":"1"},"0123456789","?t=0123456789"]' },
+		/^KEY: execution 1 holds \?t=0123456789$/,
+	],
+])('what n8n has kept: %s', async (_, kept, words) => {
+	const out = run('Items 1', [[done('a'), done('b', 1)]]);
+	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, both, {}, kept);
+	expect(found.join('\n')).toMatch(words);
+});
+
+test('what is excused is in the docs', () => {
+	const docs = readFileSync(join(__dirname, '../../docs/troubleshooting.md'), 'utf8');
+	for (const words of Object.values(EXCUSES)) expect(docs).toContain(words ?? '');
+});
 
 test.each<[string, Item, RegExp]>([
 	['passed through', failed({ item: 'i1' }), /item 1 left as it came/],
@@ -65,9 +107,21 @@ test.each<[string, Item, RegExp]>([
 		failed({ error: 'no', outcome: 'rejected', task_id: 'a', status: 'done' }),
 		/item 1 .* has the task of <i0/,
 	],
+	['with a task that nobody made', done('c', 1), /item 1 names a task that nobody made: c/],
+	['that is not there', done('a'), /item 0 came out 2 times(.|\n)*item 1 came out 0 times/],
+	[
+		'that failed, though its task is done',
+		failed({ error: 'no', outcome: 'failed', task_id: 'b' }),
+		/it is not true that .*"outcome":"failed"/,
+	],
+	[
+		'that is done, though its task is not',
+		{ ...done('slow', 1) },
+		/it is not true that .*"task_id":"slow"/,
+	],
 ])('an item %s', async (_, second, words) => {
 	const out = run('Items 1', [[done('a'), second]]);
-	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, both);
+	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, [...both, slow]);
 	expect(found.join('\n')).toMatch(words);
 });
 
@@ -101,6 +155,21 @@ test.each([
 	expect(found).toEqual(words.map((each) => expect.stringMatching(each) as unknown));
 });
 
+test('a Retry of what was killed may pay again, once for each such Retry', async () => {
+	const out = run('Items 1', [[done('a'), done('b', 1)]]);
+	const runs = { 'Items 1': items, 'Generate 1': [out] };
+	const others = [
+		{ id: '0', status: 'crashed', resultData: { runData: {} } },
+		{ id: '2', retryOf: '0' },
+	];
+	const paid = ['a', 'c', 'd'].map((id) => task(id, of('i0')));
+	const log = 'c d e';
+	expect(await judged(runs, [...paid, ...both.slice(1)], {}, { others, log })).toEqual([]);
+	const more = [...paid, task('e', of('i0')), ...both];
+	const found = await judged(runs, more, {}, { others, log });
+	expect(found.join('\n')).toMatch(/i0 Generate 1 0> was paid 4 times for 3/);
+});
+
 test('a failure before Task: Wait stays that failure', async () => {
 	const before = [
 		input({ error: 'no', details: { outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
@@ -130,7 +199,5 @@ test('a budget holds over the rounds of a loop, and each item is paid once', asy
 	const tasks = rounds.map((each) => each.task);
 	expect(await judged(runs, tasks, { maximumCredits: 48 })).toEqual([]);
 	const over = await judged(runs, [...tasks, task('t4', of('i0', 3))], { maximumCredits: 30 });
-	expect(over.join('\n')).toMatch(
-		/is named nowhere(.|\n)*paid 2 times for 1(.|\n)*spent 60 where it is to stop after 30/,
-	);
+	expect(over.join('\n')).toMatch(/paid 2 times for 1(.|\n)*is named nowhere(.|\n)*spent 60 of 42/);
 });

@@ -4,7 +4,7 @@ import type { StandIn } from '../service';
 import { type Execution, type Item, type NodeRun, readExecution } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import type { Workflow } from '../n8n/harness/workflow';
-import type { Case, Plan } from './case';
+import type { Case, MediaNode, Plan } from './case';
 
 /** A run of a node as n8n saves it. */
 export interface Run extends NodeRun {
@@ -60,39 +60,27 @@ export function runsOf({ resultData }: Saved, node: string): Run[] {
  * The items that a run of a node got, by the node that gave them out. With execution order v0, n8n gives an empty item of its own to a way
  * that got none and leads to a Merge. As its source it names a node of another way (`addNodeToBeExecuted`, n8n-core 2.41).
  */
-export function inputOf(execution: Saved, node: string, { source }: Run): Item[] {
+export function inputOf(
+	execution: Saved,
+	{ name, executeOnce }: Pick<MediaNode, 'name' | 'executeOnce'>,
+	{ source }: Run,
+): Item[] {
 	const [from] = source ?? [];
 	if (from == null) return [];
 	const { graph } = execution.plan;
 	const isLinked = graph
-		.into(node)
+		.into(name)
 		.some(
 			(port) => port.node === from.previousNode && port.output === (from.previousNodeOutput ?? 0),
 		);
 	if (!isLinked && graph.settings.executionOrder === 'v0') return [{ json: {} }];
 	const before = runsOf(execution, from.previousNode)[from.previousNodeRun ?? 0];
-	return before?.data?.main?.[from.previousNodeOutput ?? 0] ?? [];
+	const items = before?.data?.main?.[from.previousNodeOutput ?? 0] ?? [];
+	return executeOnce ? items.slice(0, 1) : items;
 }
 
-export interface Out {
-	item: Item;
-	output: number;
-	/** The input item that it belongs to, by n8n's link. */
-	index: number | undefined;
-}
-
-export function outputsOf({ data }: Run): Out[] {
-	return (data?.main ?? []).flatMap((items, output) =>
-		(items ?? []).map((item) => ({ item, output, index: indexOf(item.pairedItem) })),
-	);
-}
-
-function indexOf(link: unknown): number | undefined {
-	if (typeof link === 'number') return link;
-	if (Array.isArray(link)) return link.length === 1 ? indexOf(link[0]) : undefined;
-	const { item } = (link ?? {}) as { item?: unknown };
-	return typeof item === 'number' ? item : undefined;
-}
+export const outputsOf = ({ data }: Run): Item[] =>
+	(data?.main ?? []).flatMap((items) => items ?? []);
 
 /** An execution and its Retries, the first one first. */
 export function familiesOf(executions: readonly Saved[]): Saved[][] {

@@ -2,7 +2,7 @@
 import type { Item } from '../n8n/harness/execution';
 import type { Evidence, Run } from './evidence';
 import { outputsOf } from './evidence';
-import { saidOf } from './items';
+import { saidOf } from '../support/said';
 import type { Books, Download } from './judge';
 
 const known = new Map<string, Buffer>();
@@ -32,7 +32,7 @@ export async function wrongFiles(
 	download: Download,
 ): Promise<string[]> {
 	const wrong: string[] = [];
-	for (const { item } of outputsOf(run)) {
+	for (const item of outputsOf(run)) {
 		const { end, taskIds } = saidOf(item);
 		if (end !== 'done' && end !== 'failed') continue;
 		const known = taskIds.filter((id) => books.byId.has(id));

@@ -3,8 +3,8 @@
  * its item, and the executions as n8n has saved them.
  */
 import type { TaskRecord } from '../service';
-import { BEFORE_ANSWER_MS } from '../service/creation';
-import type { Item } from '../n8n/harness/execution';
+import { brokenRules, type Run as Ran } from '../support/rules';
+import { indexOf, isEmpty, ownOf, saidOf } from '../support/said';
 import { type MediaNode, nameOf, tag, tagOf } from './case';
 import {
 	type Evidence,
@@ -16,8 +16,7 @@ import {
 	type Saved,
 } from './evidence';
 import { wrongFiles } from './files';
-import { isEmpty, saidOf } from './items';
-import { paidTwice, spentTooMuch } from './money';
+import { budgetsOf, paymentsOf } from './money';
 
 export interface Books {
 	tasks: readonly TaskRecord[];
@@ -48,28 +47,28 @@ export function booksOf({ service, log }: Evidence): Books {
 export async function judge(evidence: Evidence, download: Download): Promise<string[]> {
 	const books = booksOf(evidence);
 	const wrong = evidence.unfinished.map((which) => `execution ${which} is not over`);
+	const runs: Ran[] = [];
 	for (const execution of evidence.executions) {
 		if (execution.status === 'crashed') continue;
 		for (const node of execution.plan.media)
 			for (const [number, run] of runsOf(execution, node.name).entries()) {
 				const where = `execution ${execution.id}, ${node.name}, run ${number}`;
+				const ran = { execution, node, run, number, where };
+				if (node.kind !== 'tool' && hasEnded(run)) runs.push(ranOf(books, ran));
 				const found = [
-					...(node.kind === 'creates' ? ofCreating(books, execution, node, { run, number }) : []),
-					...(node.kind === 'waits' ? ofWaiting(books, execution, node, run) : []),
+					...(node.kind === 'creates' ? unannounced(books, ran) : []),
 					...(await wrongFiles(books, evidence, run, download)),
 				];
 				wrong.push(...found.map((words) => `${where}: ${words}`));
 			}
 		if (execution.status === 'success') wrong.push(...dropped(execution));
 	}
-	wrong.push(...unnamed(evidence, books), ...leaked(evidence));
-	wrong.push(...paidTwice(evidence, books), ...spentTooMuch(evidence, books));
-	return wrong;
+	const payments = paymentsOf(evidence, books);
+	const budgets = budgetsOf(evidence, books);
+	return [...wrong, ...brokenRules({ payments, runs, budgets, shown: shownBy(evidence) })];
 }
 
 export type Download = (entry: { id?: string; data?: string; mimeType: string }) => Promise<Buffer>;
-
-const short = (value: unknown) => JSON.stringify(value).slice(0, 400);
 
 /** After a crash n8n puts an item of its own in the place of a run that it had not saved, and a Retry keeps it (`ExecutionRecoveryService`, n8n 2.41). */
 const isMadeUp = ({ data }: Run) =>
@@ -79,102 +78,52 @@ const isMadeUp = ({ data }: Run) =>
 const hasEnded = (run: Run) =>
 	run.executionStatus === 'success' && run.data !== undefined && !isMadeUp(run);
 
-function inputsOf(execution: Saved, node: MediaNode, run: Run) {
-	const inputs = inputOf(execution, node.name, run);
-	return node.executeOnce ? inputs.slice(0, 1) : inputs;
+interface One {
+	execution: Saved;
+	node: MediaNode;
+	run: Run;
+	/** Of the run, within the execution. */
+	number: number;
+	where: string;
 }
 
-/** Each item of a creating node comes out of it as its own task's result or as a failure. */
-function ofCreating(
-	books: Books,
-	execution: Saved,
-	node: MediaNode,
-	{ run, number }: { run: Run; number: number },
-): string[] {
-	const inputs = inputsOf(execution, node, run);
-	const tagFor = ({ json }: Item) => tag(nameOf(json), node.name, number);
-	const wrong = unannounced(books, inputs, { tagFor, hints: run.hints });
-	if (!hasEnded(run)) return wrong;
-	const outputs = outputsOf(run).filter(({ item }) => !isEmpty(item));
-	const counts = inputs.map(() => 0);
-	const owners = new Map<string, number>();
-	for (const { item, index } of outputs) {
-		const input = index === undefined ? undefined : inputs[index];
-		if (index === undefined || input === undefined) {
-			wrong.push(`an item belongs to no input: ${short(item.json)}`);
-			continue;
-		}
-		counts[index] = (counts[index] ?? 0) + 1;
-		const { end, taskIds } = saidOf(item);
-		if (end === 'nothing' || (end === 'left' && node.waits))
-			wrong.push(`item ${index} left as it came, or unfinished: ${short(item.json)}`);
-		for (const id of taskIds) {
+function ranOf(books: Books, { execution, node, run, number, where }: One): Ran {
+	const { name, waits, splits } = node;
+	return {
+		where,
+		kind: node.kind === 'waits' ? 'waits' : 'creates',
+		inputs: inputOf(execution, node, run).map((item) => {
+			const wish = tag(nameOf(item.json), name, number);
+			return { wish, said: saidOf(item), waits, splits };
+		}),
+		outs: outputsOf(run)
+			.filter((item) => !isEmpty(item))
+			.map((item) => ({
+				index: indexOf(item.pairedItem),
+				said: saidOf(item),
+				own: ownOf(item),
+			})),
+		taskOf: (id) => {
 			const task = books.byId.get(id);
-			const own = tagFor(input);
-			if (task === undefined)
-				wrong.push(`item ${index} names a task that is not in the books: ${id}`);
-			else if (books.tagOf(task) !== own)
-				wrong.push(
-					`item ${index} (${own}) has the task of ${books.tagOf(task)}: ${short(item.json)}`,
-				);
-			if ((owners.get(id) ?? index) !== index)
-				wrong.push(`items ${index} and ${owners.get(id)} have one task: ${id}`);
-			owners.set(id, index);
-		}
-	}
-	for (const [index, count] of counts.entries())
-		if (count === 0 || (count > 1 && !node.splits))
-			wrong.push(`item ${index} came out ${count} times`);
-	return wrong;
+			return task && { wish: books.tagOf(task), status: task.status };
+		},
+	};
 }
 
 /**
  * A paid task that an item brings along is named where another one is made for it: in a hint, or, where it is too short for all of
  * them or n8n has dropped it while the node slept, in the log.
  */
-function unannounced(
-	books: Books,
-	inputs: ReturnType<typeof inputOf>,
-	{ tagFor, hints = [] }: { tagFor: (input: Item) => string; hints: Run['hints'] },
-): string[] {
-	const words = JSON.stringify(hints) + books.warnings;
+function unannounced(books: Books, { execution, node, run, number }: One): string[] {
+	const words = JSON.stringify(run.hints ?? []) + books.warnings;
 	const made = new Set(books.tasks.map((task) => books.tagOf(task)));
-	return inputs.flatMap((input) => {
+	return inputOf(execution, node, run).flatMap((input) => {
 		const { isUsable, taskIds } = saidOf(input);
 		const isNamed = taskIds.some((id) => words.includes(id));
-		return isUsable && made.has(tagFor(input)) && !isNamed
+		return isUsable && made.has(tag(nameOf(input.json), node.name, number)) && !isNamed
 			? [`no hint names the paid task ${taskIds.join(', ')} that its input carries`]
 			: [];
 	});
-}
-
-/** Each item of a "Task: Wait" comes out as the task that it names, or as the failure that it is. */
-function ofWaiting(books: Books, execution: Saved, node: MediaNode, run: Run): string[] {
-	if (!hasEnded(run)) return [];
-	const inputs = inputsOf(execution, node, run);
-	const wrong: string[] = [];
-	for (const { item, index } of outputsOf(run)) {
-		if (isEmpty(item)) continue;
-		const input = index === undefined ? undefined : inputs[index];
-		if (input === undefined) {
-			wrong.push(`an item belongs to no input: ${short(item.json)}`);
-			continue;
-		}
-		const [came, went] = [saidOf(input), saidOf(item)];
-		if (went.end === 'nothing' || went.end === 'left')
-			wrong.push(`item ${index} left as it came, or unfinished: ${short(item.json)}`);
-		const isOver = came.outcome !== undefined && !came.isUsable;
-		if (isOver && (went.end !== 'failed' || went.outcome !== came.outcome))
-			wrong.push(
-				`item ${index} came as "${came.outcome}" and left as "${went.outcome ?? went.end}": ${short(item.json)}`,
-			);
-		const foreign = went.taskIds.filter((id) => !came.taskIds.includes(id));
-		if (foreign.length > 0)
-			wrong.push(`item ${index} left with the task ${foreign.join(', ')}: ${short(item.json)}`);
-		if (went.end === 'done' && went.taskIds.some((id) => books.byId.get(id)?.status !== 'done'))
-			wrong.push(`item ${index} is done, but its task is not`);
-	}
-	return wrong;
 }
 
 /** What leads into one of our nodes gets there. */
@@ -199,40 +148,23 @@ function dropped(execution: Saved): string[] {
 	});
 }
 
-/** What n8n has read or logged within this time before it was killed may be lost with it. A creation's answer can come later than its task. */
-const LOST_WITH_N8N_MS = 3_000;
-
-/** Each task that was paid for is named in an output, an error or the log. */
-function unnamed({ executions, log, played, killedAt }: Evidence, books: Books): string[] {
-	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
-	const isLate = played.service.callbacks?.beforeCreationAnswer === true;
-	const lostMs = LOST_WITH_N8N_MS + (isLate ? BEFORE_ANSWER_MS : 0);
-	const cutOff = ({ createdAt }: TaskRecord) =>
-		killedAt.some((at) => createdAt > at - lostMs && createdAt <= at);
-	return books.tasks
-		.filter((task) => !cutOff(task))
-		.filter(({ id, refunded }) => !refunded && !books.unclear.has(id))
-		.filter(({ id }) => !results.includes(id) && !log.includes(id))
-		.map((task) => `the task ${task.id} of ${books.tagOf(task)} is named nowhere`);
-}
-
 /** No key, secret or signature is in anything that n8n has saved; its own token apart. */
-function leaked({ executions, secrets, log }: Evidence): string[] {
-	const texts = executions.map((execution) => ({
-		where: `execution ${execution.id}`,
-		text: execution.raw,
-		token: resumeTokenOf(execution),
-	}));
-	const inLog = { where: 'the log', text: log, token: undefined };
-	return [...texts, inLog].flatMap(({ where, text, token }) => {
-		const found = secrets.filter((secret) => text.includes(secret));
-		const strings = token === undefined ? [] : stringsIn(text);
-		const withToken = strings.filter((each) => each !== token && each.includes(token ?? ''));
-		const signature = /signature=[\w-]{16,}/.exec(text)?.[0];
-		return [...found, ...withToken, ...(signature === undefined ? [] : [signature])].map(
-			(secret) => `${where} holds ${secret.slice(0, 1000)}`,
-		);
+function shownBy({ executions, secrets, log }: Evidence) {
+	const texts = executions.map((execution) => {
+		const { id, raw } = execution;
+		const token = resumeTokenOf(execution);
+		const withToken =
+			token === undefined
+				? []
+				: stringsIn(raw).filter((each) => each !== token && each.includes(token));
+		return { where: `execution ${id}`, text: raw, withToken };
 	});
+	return [...texts, { where: 'the log', text: log, withToken: [] }].map(
+		({ where, text, withToken }) => {
+			const signature = /signature=[\w-]{16,}/.exec(text)?.[0] ?? [];
+			return { where, text, secrets: [...secrets, ...withToken, signature].flat() };
+		},
+	);
 }
 
 /** A flatted text is a list in which every string stands once. */

@@ -1,5 +1,6 @@
 /** What was paid, and what for. */
-import type { TaskRecord } from '../service';
+import { BEFORE_ANSWER_MS } from '../service/creation';
+import type { Budget, Excuse, Payment } from '../support/rules';
 import { nameOf, tag } from './case';
 import { type Evidence, familiesOf, inputOf, runsOf, type Saved } from './evidence';
 import type { Books } from './judge';
@@ -21,16 +22,12 @@ function inputTags(execution: Saved): Map<string, number> {
 	const tags = new Map<string, number>();
 	const called = (execution.plan.script ?? []).flatMap((each) => (Array.isArray(each) ? each : []));
 	for (const { Text: each } of called) tags.set(String(each), 1);
-	for (const { kind, name, executeOnce } of execution.plan.media) {
-		if (kind !== 'creates') continue;
-		for (const [number, run] of runsOf(execution, name).entries()) {
-			const inputs = inputOf(execution, name, run);
-			for (const { json } of executeOnce ? inputs.slice(0, 1) : inputs) {
-				const each = tag(nameOf(json), name, number);
+	for (const node of execution.plan.media.filter(({ kind }) => kind === 'creates'))
+		for (const [number, run] of runsOf(execution, node.name).entries())
+			for (const { json } of inputOf(execution, node, run)) {
+				const each = tag(nameOf(json), node.name, number);
 				tags.set(each, (tags.get(each) ?? 0) + 1);
 			}
-		}
-	}
 	return tags;
 }
 
@@ -38,17 +35,16 @@ function inputTags(execution: Saved): Map<string, number> {
 const died = ({ status, resultData }: Saved) =>
 	status === 'crashed' || (status === 'error' && Object.keys(resultData.runData).length === 0);
 
-/** How many more tasks of a tag are allowed: an execution that was killed, and retried, has no notes of what it created. */
-function allowed({ executions, played }: Evidence): number {
+/** An execution that was killed, and retried, has no notes of what it created; one that went on was run twice. */
+function repeated({ executions, played }: Evidence): Excuse[] {
 	const retries = executions.filter(({ retryOf }) => retryOf !== undefined);
-	const killed = retries.filter(({ retryOf, startedAt }) =>
-		executions.some(
-			(each) =>
-				each.id === retryOf &&
-				(died(each) || (played.restarts && wentOnAfter(each, Date.parse(startedAt ?? '')))),
-		),
-	);
-	return killed.length;
+	return retries.flatMap(({ retryOf, startedAt }) => {
+		const first = executions.find(({ id }) => id === retryOf);
+		if (first === undefined) return [];
+		if (died(first)) return ['listed too late'];
+		const wentOn = played.restarts && wentOnAfter(first, Date.parse(startedAt ?? ''));
+		return wentOn ? ['run twice'] : [];
+	});
 }
 
 const wentOnAfter = ({ resultData }: Saved, ms: number) =>
@@ -56,49 +52,64 @@ const wentOnAfter = ({ resultData }: Saved, ms: number) =>
 		.flat()
 		.some(({ startTime, executionTime }) => startTime + executionTime > ms);
 
-export function paidTwice(evidence: Evidence, books: Books): string[] {
-	const wanted = expected(evidence.executions);
-	const paid = new Map<string, TaskRecord[]>();
-	for (const task of books.tasks)
-		if (!task.refunded) paid.set(books.tagOf(task), [...(paid.get(books.tagOf(task)) ?? []), task]);
+/** What n8n has read or logged within this time before it was killed may be lost with it. A creation's answer can come later than its task. */
+const LOST_WITH_N8N_MS = 3_000;
+
+export function paymentsOf(evidence: Evidence, books: Books): Payment[] {
+	const { executions, log, played, killedAt } = evidence;
+	const wanted = expected(executions);
 	// Nothing is saved of what a node got that was killed or stopped, so that items without a name can't be counted there.
-	const cut = evidence.executions.filter((each) => each.status === 'canceled' || died(each));
-	return [...paid].flatMap(([each, tasks]) => {
-		if (cut.length > 0 && each.startsWith('<none ')) return [];
-		const count = (wanted.get(each) ?? 0) + cut.length + allowed(evidence);
-		return tasks.length > count
-			? [
-					`${each} was paid ${tasks.length} times for ${count}: ${tasks.map(({ id }) => id).join(', ')}`,
-				]
-			: [];
+	const cut = executions.filter((each) => each.status === 'canceled' || died(each));
+	const excuses = repeated(evidence);
+	// What ran twice may have asked for what only its first run would have saved.
+	const unsaved = Math.max(cut.length, Math.min(excuses.length, 1));
+	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
+	const isLate = played.service.callbacks?.beforeCreationAnswer === true;
+	const lostMs = LOST_WITH_N8N_MS + (isLate ? BEFORE_ANSWER_MS : 0);
+	return books.tasks.map((task, number) => {
+		const { id, createdAt, refunded } = task;
+		const wish = books.tagOf(task);
+		const before = books.tasks.slice(0, number).filter((each) => books.tagOf(each) === wish);
+		const paid = before.filter((each) => !each.refunded);
+		const isCounted = !refunded && !(cut.length > 0 && wish.startsWith('<none '));
+		const isCutOff = killedAt.some((at) => createdAt > at - lostMs && createdAt <= at);
+		return {
+			wish,
+			asked: isCounted ? Math.max((wanted.get(wish) ?? 0) + cut.length, unsaved) : Infinity,
+			before: paid.map((_, index) => excuses[index]),
+			task: { id, isFailed: refunded },
+			// Where the creation had no clear answer, nobody may know its ID.
+			isKnown: !isCutOff && !books.unclear.has(id),
+			end: `${results}\n${log}`,
+		};
 	});
 }
 
 const NODE_OF_TAG = /^<\S+ (.+) \d+>$/;
 
 /** Stop After Credits counts all runs of a node in an execution; what is on its way when it is reached still counts. */
-export function spentTooMuch({ executions }: Evidence, books: Books): string[] {
-	const families = familiesOf(executions);
+export function budgetsOf({ executions }: Evidence, books: Books): Budget[] {
 	const plans = new Set(executions.map(({ plan }) => plan));
 	return [...plans].flatMap((plan) =>
-		plan.media.flatMap(({ name, maximumCredits }) => {
+		plan.media.flatMap((node) => {
+			const { name, maximumCredits } = node;
 			if (maximumCredits === undefined) return [];
 			const own = books.tasks.filter(
 				(task) => !task.refunded && NODE_OF_TAG.exec(books.tagOf(task))?.[1] === name,
 			);
-			const [dearest = 0] = own.map(({ cost }) => cost).sort((a, b) => b - a);
-			const ofPlan = families.flatMap((family) => family.filter((each) => each.plan === plan));
-			const atOnce = Math.max(
-				1,
-				...ofPlan.flatMap((execution) =>
-					runsOf(execution, name).map((run) => inputOf(execution, name, run).length),
-				),
+			const costs = own.map(({ cost }) => cost);
+			const ofPlan = executions.filter((each) => each.plan === plan);
+			const atOnce = ofPlan.flatMap((execution) =>
+				runsOf(execution, name).map((run) => inputOf(execution, node, run).length),
 			);
-			const most = ofPlan.length * (maximumCredits + atOnce * dearest);
-			const spent = own.reduce((sum, { cost }) => sum + cost, 0);
-			return spent > most
-				? [`${name} spent ${spent} where it is to stop after ${maximumCredits}`]
-				: [];
+			const slack = Math.max(1, ...atOnce) * Math.max(0, ...costs);
+			return [
+				{
+					where: name,
+					spent: costs.reduce((sum, cost) => sum + cost, 0),
+					most: ofPlan.length * (maximumCredits + slack),
+				},
+			];
 		}),
 	);
 }

@@ -1,7 +1,13 @@
 /** What an item says of itself, read as somebody who knows the contract would. */
-import type { Item } from '../n8n/harness/execution';
 
 type Json = Record<string, unknown>;
+
+/** An item, as far as the rules read it. */
+export interface AnItem {
+	json: Json;
+	/** n8n's link to the input. */
+	pairedItem?: unknown;
+}
 
 /** README, "When something goes wrong". */
 const OUTCOMES = [
@@ -21,9 +27,11 @@ const isObject = (value: unknown): value is Json =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What is ours of an item: fields beside `details` are n8n's, from the input. */
-export function ownOf({ json }: Item): Json {
+export function ownOf({ json }: AnItem): Json {
 	const { details } = json;
-	return isObject(details) && OUTCOMES.includes(String(details.outcome)) ? details : json;
+	return isObject(details) && OUTCOMES.includes(String(details.outcome))
+		? { ...details, error: json.error }
+		: json;
 }
 
 export interface Said {
@@ -34,7 +42,7 @@ export interface Said {
 	isUsable: boolean;
 }
 
-export function saidOf(item: Item): Said {
+export function saidOf(item: AnItem): Said {
 	const own = ownOf(item);
 	const { outcome, status, task_id: id, task_ids: ids, unfinished: late } = own;
 	const listed: unknown[] = Array.isArray(ids) ? ids : [];
@@ -55,4 +63,12 @@ export function saidOf(item: Item): Said {
 }
 
 /** n8n gives one such item out for a node with Always Output Data that has nothing else. */
-export const isEmpty = ({ json }: Item): boolean => Object.keys(json).length === 0;
+export const isEmpty = ({ json }: AnItem): boolean => Object.keys(json).length === 0;
+
+/** The input item that an item belongs to, by n8n's link. */
+export function indexOf(link: unknown): number | undefined {
+	if (typeof link === 'number') return link;
+	if (Array.isArray(link)) return link.length === 1 ? indexOf(link[0]) : undefined;
+	const { item } = (link ?? {}) as { item?: unknown };
+	return typeof item === 'number' ? item : undefined;
+}
