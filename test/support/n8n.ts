@@ -1,13 +1,12 @@
 /** n8n around the nodes: the context of a run, a webhook or a picker, and what it was used for. */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type {
-	IBinaryData,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	IWebhookFunctions,
 	NodeExecutionHint,
 } from 'n8n-workflow';
+import { binaryStore } from './binaryStore';
 import type { WebhookResponse } from './webhookResponse';
 
 export interface Answered {
@@ -24,6 +23,7 @@ interface Given {
 	/** What answers requests with the credential, and those without it; nobody, unless given. */
 	service?: Answers;
 	http?: Answers;
+	store?: ReturnType<typeof binaryStore>;
 	/** Other methods, or instead of the usual. */
 	own?: object;
 }
@@ -41,7 +41,13 @@ function clientOf(answers: Answers | undefined, requests: IHttpRequestOptions[])
 	};
 }
 
-export function fakeN8n<T = IExecuteFunctions>({ credential, service, http, own }: Given = {}) {
+export function fakeN8n<T = IExecuteFunctions>({
+	credential,
+	service,
+	http,
+	store = binaryStore('default'),
+	own,
+}: Given = {}) {
 	const seen = {
 		hints: [] as NodeExecutionHint[],
 		warnings: [] as string[],
@@ -73,10 +79,7 @@ export function fakeN8n<T = IExecuteFunctions>({ credential, service, http, own 
 				const { body, ...answer } = await send(options);
 				return { ...answer, body: isWire(body) ? body : (JSON.stringify(body) ?? '') };
 			},
-			async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
-				const bytes = await buffer(stream);
-				return { data: bytes.toString('base64'), fileName, mimeType } satisfies IBinaryData;
-			},
+			...store.helpers,
 		},
 		...own,
 	};

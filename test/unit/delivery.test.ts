@@ -1,64 +1,52 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type { IBinaryData, IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/files/item';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
-import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
 import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
+import { fakeN8n } from '../support/n8n';
 import { FILES as settings } from './itemSettings';
 
 const F = 'https://files.example';
 const png = (index: number) => Buffer.from(`\x89PNG\r\n\x1a\n\0 picture ${index}`, 'latin1');
 
 interface World {
-	signal?: AbortSignal;
 	/** Instead of a picture: an HTTP status, or a body. */
-	answer?: (index: number, count: number) => number | Buffer | Readable;
-	store?: (stream: Readable, name: string) => Promise<void>;
+	answer?: (index: number) => number | Buffer | Readable;
+	/** What n8n's store does before it reads. */
+	store?: (stream: Readable) => Promise<unknown>;
 	/** Of stored files. */
 	id?: string;
 }
 
-function world({ answer, store, id, signal }: World = {}) {
-	const requests: Array<{ url: string; signal: AbortSignal }> = [];
-	let inStore = 0;
-	const seen = { requests, mostInStore: 0, streams: [] as Readable[] };
-	const helpers = {
-		async httpRequest({ url, abortSignal }: IHttpRequestOptions) {
-			requests.push({ url, signal: abortSignal as AbortSignal });
-			const index = Number(/\d+$/.exec(url)?.[0]);
-			const count = requests.filter((request) => request.url === url).length;
-			const given = answer?.(index, count) ?? png(index);
+function world({ answer = png, store, id }: World = {}) {
+	const { context, asked } = fakeN8n({
+		http({ url }) {
+			const given = answer(Number(/\d+$/.exec(url)?.[0]));
 			const bytes = typeof given === 'number' ? Buffer.from('x') : given;
-			return await Promise.resolve({
+			return {
 				statusCode: typeof given === 'number' ? given : 200,
 				headers: { 'content-type': 'image/png', 'transfer-encoding': 'chunked' },
 				body: bytes instanceof Readable ? bytes : Readable.from([bytes], { objectMode: false }),
-			});
+			};
 		},
-		async prepareBinaryData(given: Readable | Buffer, fileName: string, mimeType: string) {
-			const stream = Buffer.isBuffer(given) ? Readable.from([given]) : given;
-			seen.streams.push(stream);
-			inStore += 1;
-			seen.mostInStore = Math.max(seen.mostInStore, inStore);
-			try {
-				await store?.(stream, fileName);
-				const bytes = await buffer(stream);
-				const data: IBinaryData = { data: bytes.toString('base64'), fileName, mimeType };
-				return id === undefined ? data : { ...data, id };
-			} finally {
-				inStore -= 1;
-			}
-		},
+	});
+	const inStore = { now: 0, most: 0 };
+	const { helpers } = context;
+	const stores = helpers.prepareBinaryData.bind(helpers);
+	helpers.prepareBinaryData = async (stream, ...named) => {
+		inStore.most = Math.max(inStore.most, (inStore.now += 1));
+		await store?.(stream as Readable);
+		const data = await stores(stream, ...named);
+		inStore.now -= 1;
+		return id === undefined ? data : { ...data, id };
 	};
-	const context = { helpers } as unknown as N8nContext;
-	const delivery = new Delivery(context, { baseUrl: 'https://api.example', signal });
-	return { ...seen, seen, context, delivery };
+	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
+	return { asked, inStore, context, delivery };
 }
 
 /** A task with so many pictures, or with files of these kinds. */
@@ -94,13 +82,13 @@ describe('one item', () => {
 
 describe('addresses', () => {
 	const deliver = async (url: string, baseUrl?: string, wanted: Partial<FileSettings> = {}) => {
-		const { context, requests } = world();
+		const { context, asked } = world();
 		const done = { ...finished(1), outputs: [{ url, kind: 'image' as const }] };
 		const delivery = new Delivery(context, { baseUrl });
 		const given = { ...settings, ...wanted };
 		const { items, failure } = await delivery.deliver(done, given, { index: 0 });
 		const [{ binary, json }] = items as [INodeExecutionData];
-		return { binary, outputs: json.outputs, failure, urls: requests.map((asked) => asked.url) };
+		return { binary, outputs: json.outputs, failure, urls: asked.map((each) => each.url) };
 	};
 	const dataUrl = (bytes: Buffer, type = 'image/png') =>
 		`data:${type};base64,${bytes.toString('base64')}`;
@@ -246,11 +234,11 @@ describe('what was said', () => {
 });
 
 test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {
-	const { delivery, requests } = world();
+	const { delivery, asked } = world();
 	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, {
 		index: 0,
 	});
-	expect(requests).toHaveLength(100);
+	expect(asked).toHaveLength(100);
 	expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(100);
 	expect(outputs).toHaveLength(12_000);
 	expect(failure?.message).toBe(
@@ -286,13 +274,13 @@ describe('memory', () => {
 			'../../nodes/MediaGeneration/files/item',
 		);
 		const made = world({
-			...(id === undefined ? {} : { id }),
+			...(id !== undefined && { id }),
 			store: async () => await new Promise((resolve) => setTimeout(resolve, 5)),
 		});
 		const delivery = new Fresh(made.context, { baseUrl: undefined });
 		// None of the answers says how long the file is.
 		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, { index: 0 });
-		return made.seen.mostInStore;
+		return made.inStore.most;
 	};
 
 	test.each([

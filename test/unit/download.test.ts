@@ -245,7 +245,7 @@ describe('nothing is left running', () => {
 
 	test('of a store that fails before it reads', async () => {
 		const made = serving(() => ({}));
-		made.store.fails = true;
+		made.store.trouble.next = new Error('no space left on device');
 		await expect(made.run()).rejects.toThrow('n8n could not store it: no space left on device');
 		expect(made.requests).toHaveLength(1);
 		expect(made.store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);

@@ -1,33 +1,19 @@
 /** The door to file hosts: where it goes, where it does not, and that it closes what it opens. */
 import { Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import { fileOpener } from '../../nodes/MediaGeneration/transport/fileHost';
+import { fakeN8n, type Answered } from '../support/n8n';
 
 const BASE_URL = 'https://api.example';
 const FILE_URL = 'https://files.example/a';
 
-interface Scripted {
-	statusCode: number;
-	headers?: Record<string, unknown>;
-	body?: Readable;
-}
-
 function door(
-	answer: (options: IHttpRequestOptions, count: number) => Scripted | Promise<Scripted>,
+	answer: (options: IHttpRequestOptions, count: number) => Answered | Promise<Answered>,
 	baseUrl: string | undefined = BASE_URL,
 ) {
-	const requests: IHttpRequestOptions[] = [];
-	const httpRequest = async (options: IHttpRequestOptions) => {
-		requests.push(options);
-		const {
-			statusCode,
-			headers = {},
-			body = Readable.from(['x']),
-		} = await answer(options, requests.length);
-		return { statusCode, headers, body };
-	};
-	const context = { helpers: { httpRequest } } as unknown as N8nContext;
+	const { context, asked: requests } = fakeN8n({
+		http: async (...request) => ({ body: Readable.from(['x']), ...(await answer(...request)) }),
+	});
 	const open = fileOpener({ context, baseUrl });
 	const aborted = () =>
 		requests.map(({ abortSignal }) => (abortSignal as AbortSignal | undefined)?.aborted === true);
@@ -46,14 +32,13 @@ describe('private addresses', () => {
 	});
 
 	test('are refused where no service is known, for good and in words', async () => {
-		const httpRequest = jest.fn();
-		const context = { helpers: { httpRequest } } as unknown as N8nContext;
+		const { context, asked } = fakeN8n();
 		expect(await fileOpener({ context })('http://minio/a', undefined)).toEqual({
 			ok: false,
 			reason: 'its address (minio) is in a private network, and the service is not',
 			transient: false,
 		});
-		expect(httpRequest).not.toHaveBeenCalled();
+		expect(asked).toEqual([]);
 	});
 
 	test('are not reached by a redirect', async () => {

@@ -17,7 +17,8 @@ import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';
-import { binaryStore } from './binaryStore';
+import { binaryStore } from '../support/binaryStore';
+import { fakeN8n } from '../support/n8n';
 import { FILES } from './itemSettings';
 
 const TEXTS = ['Once upon a time', 'there was a lighthouse.'];
@@ -70,8 +71,11 @@ const spoken = (store: Store, taskId: string, text: string) =>
 		['transcript', 'application/json', transcriptJson(text)],
 	]);
 
+/** The parts of the text. */
+const partsIn = (store: Store) => TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+
 const all = (store: Store, parts: DonePart[], given: AssemblyInput) =>
-	assemble(store.context, { delivery: {} as Delivery, parts }, given);
+	assemble(fakeN8n({ store }).context, { delivery: {} as Delivery, parts }, given);
 
 /** The files of the one item that came out, by their fields. */
 function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<string, Buffer> {
@@ -83,7 +87,7 @@ function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<stri
 describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s', (mode) => {
 	test('the item says what it is made of, and where each part lies', async () => {
 		const store = binaryStore(mode);
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		const parts = partsIn(store);
 		const delivered = await all(store, parts, input(LONG.join));
 		const { items, outputs, failure: problem } = delivered;
 		expect(problem).toBeUndefined();
@@ -127,7 +131,7 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 
 	test('a store that fails leaves no stream open either', async () => {
 		const store = binaryStore(mode);
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		const parts = partsIn(store);
 		store.trouble.next = new Error('no space left on device');
 		const { failure } = await all(store, parts, input(LONG.join));
 		expect(failure?.message).toMatch(/no space left on device/);
@@ -213,7 +217,7 @@ describe('a part that fails', () => {
 
 	test.each(['join', 'parts'] as const)('leaves the files of the others: %s', async (kind) => {
 		const store = binaryStore('default');
-		const parts = TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
+		const parts = partsIn(store);
 		parts.forEach(({ delivered }, index) => (delivered.failure = index === 1 ? lost : undefined));
 		const { items, outputs, failure } = await all(store, parts, input(LONG[kind]));
 		expect(failure?.message).toBe('Part 2 of 2 ("there was a lighthouse."): No file');
@@ -255,7 +259,7 @@ describe('the store', () => {
 			yield await Promise.resolve(Buffer.from('b'));
 		};
 		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1e9, sample };
-		const storing = storeChunks(store.context, chunks(), file);
+		const storing = storeChunks(fakeN8n({ store }).context, chunks(), file);
 		await storing.catch((problem: unknown) => expect(problem).toBe(error));
 		let release: (() => void) | undefined;
 		void reserveMemory(1e9).then((given) => (release = given));

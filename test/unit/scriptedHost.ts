@@ -1,12 +1,11 @@
 /** A file host that serves what a function says, as n8n's HTTP client hands it over; virtual time, and a count of what is still open. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type { IBinaryData } from 'n8n-workflow';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
 import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
+import { binaryStore } from '../support/binaryStore';
 import { VirtualClock } from '../support/virtualClock';
 
 export const FILE = Buffer.concat([
@@ -58,17 +57,12 @@ export function host(serve: (count: number) => Served | NotOpened) {
 	/** The addresses. */
 	const requests: string[] = [];
 	const open = new Set<OpenFile>();
-	const files = new Map<string, Buffer>();
-	/** How long n8n's store takes before it reads, and whether it fails then; its streams. */
-	const store = { pauseMs: 0, fails: false, streams: [] as Readable[] };
+	/** How long it takes before it reads. */
+	const store = { pauseMs: 0, ...binaryStore('filesystem') };
 	const helpers = {
-		async prepareBinaryData(stream: Readable, fileName: string, mimeType: string) {
-			store.streams.push(stream);
+		async prepareBinaryData(...file: Parameters<typeof store.helpers.prepareBinaryData>) {
 			if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
-			if (store.fails) throw new Error('no space left on device');
-			const id = `filesystem-v2:${files.size}`;
-			files.set(id, await buffer(stream));
-			return { id, data: '', fileName, mimeType } satisfies IBinaryData;
+			return await store.helpers.prepareBinaryData(...file);
 		},
 	};
 	const deps: DownloadDeps = {
@@ -117,7 +111,7 @@ export function host(serve: (count: number) => Served | NotOpened) {
 		if (typeof stored === 'string') throw new Error(stored);
 		const { fileName, mimeType, bytes: received, binary } = stored;
 		const type = { mimeType, extension: fileName.slice('a.'.length) };
-		return { type, received, bytes: files.get(binary.id ?? '') ?? Buffer.alloc(0) };
+		return { type, received, bytes: store.bytesOf(binary) };
 	};
 	return {
 		clock,

@@ -53,37 +53,15 @@ test.each<[object, number | undefined]>([
 });
 
 describe('the falls of the balance', () => {
+	const leaving = (credits: unknown) => created('x', { ec_remain_credits: credits });
+	const four = ['a', 'b', 'c', 'd'].map((id) => created(id));
 	test.each<[string, Array<number | Reply>, Submitted[], number]>([
-		[
-			'are those that answers show',
-			[100],
-			[
-				created('a', { ec_remain_credits: 80 }),
-				created('b', { ec_remain_credits: '75' }),
-				created('c'),
-			],
-			2,
-		],
-		[
-			'are read where an answer shows none',
-			[100, 80, 75],
-			[created('a'), created('b'), created('c')],
-			2,
-		],
+		['are those that answers show', [100], [leaving(80), leaving('75'), created('c')], 2],
+		['are read where an answer shows none', [100, 80, 75], four, 2],
 		['count what a lost answer cost', [100, 74], [UNCLEAR, created('b')], 1],
 		['count whoever spent them', [100, 70], [REJECTED, created('b')], 1],
-		[
-			'are not undone by a refund or a top-up',
-			[100, 80, 500, 495],
-			[created('a'), created('b'), created('c'), created('d')],
-			3,
-		],
-		[
-			'have no tiny errors',
-			[1, 0.9, 0.7],
-			[created('a'), created('b'), created('c'), created('d')],
-			4,
-		],
+		['are not undone by a refund or a top-up', [100, 80, 500, 495], four, 3],
+		['have no tiny errors', [1, 0.9, 0.7], four, 4],
 	])('%s', async (_, balances, ends, sent) => {
 		const { create } = setting(balances);
 		expect(await create(...ends)).toMatchObject({ sent });
@@ -92,10 +70,7 @@ describe('the falls of the balance', () => {
 	test('are read once at the beginning of a run, and from its answers then', async () => {
 		const store = {};
 		const first = setting([100], { store });
-		await first.create(
-			created('a', { ec_remain_credits: 90 }),
-			created('b', { ec_remain_credits: 80 }),
-		);
+		await first.create(leaving(90), leaving(80));
 		expect(first.client.requests).toHaveLength(1);
 		// Somebody else has spent the rest since.
 		expect(await setting([75], { store }).create(created('c'))).toMatchObject({ sent: 0 });

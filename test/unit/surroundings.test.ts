@@ -1,93 +1,63 @@
 /** What is said before an execution falls asleep, as n8n would do something else with it later. docs/waiting.md. */
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { warnOfSurroundings } from '../../nodes/MediaGeneration/suspend/surroundings';
+import { fakeN8n } from '../support/n8n';
 
 interface Around {
 	executionTimeout?: number | null;
 	mode?: string;
 	parents?: object[];
+	timeoutMs?: number;
 }
 
-function said({ executionTimeout, mode = 'trigger', parents = [] }: Around, timeoutMs = 120_000) {
-	const hints: string[] = [];
-	const lines: string[] = [];
-	const context = {
-		addExecutionHints: ({ message }: { message: string }) => hints.push(message),
-		logger: { warn: (line: string) => lines.push(line) },
-		...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
-		getMode: () => mode,
-		getNode: () => ({ name: 'Generate' }),
-		getParentNodes: (_name: string, options: object) => {
-			expect(options).toEqual({ includeNodeParameters: true });
-			return parents;
+/** The hints, and the lines of the log. */
+function said({ executionTimeout, mode, parents = [], timeoutMs = 120_000 }: Around) {
+	const { context, hints, warnings } = fakeN8n({
+		own: {
+			...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
+			...(mode !== undefined && { getMode: () => mode }),
+			getParentNodes: (_name: string, options: object) => {
+				expect(options).toEqual({ includeNodeParameters: true });
+				return parents;
+			},
 		},
-	} as unknown as IExecuteFunctions;
+	});
 	warnOfSurroundings(context, timeoutMs);
-	return { hints, lines };
+	return [hints.map(({ message }) => message), warnings];
 }
 
-const nothing = { hints: [], lines: [] };
-const webhook = (parameters: object, more = {}) => ({
-	name: 'Hook',
-	type: 'n8n-nodes-base.webhook',
-	parameters,
-	...more,
+const webhook = (responseMode: string, more = {}) => ({
+	...{ name: 'Hook', type: 'n8n-nodes-base.webhook', parameters: { responseMode }, ...more },
 });
 const chat = (parameters: object) => ({
-	name: 'Chat',
-	type: '@n8n/n8n-nodes-langchain.chatTrigger',
-	parameters,
+	...{ name: 'Chat', type: '@n8n/n8n-nodes-langchain.chatTrigger', parameters },
+});
+const after = (...parents: object[]) => ({ parents });
+const last = webhook('lastNode');
+const waits = /" answers its caller with unfinished/;
+const atOnce = /Let it answer at once with the task_id/;
+const ownTimeout =
+	/^The workflow's own Timeout \(90 s\) ends before the Timeout of this node \(2 minutes\)$/;
+const eachItem = /"once for each item", only one of its items goes on: use Poll/;
+const costliest = { ...after(last), mode: 'integrated', executionTimeout: 90 };
+
+test.each<[string, Around, hint: RegExp, line: RegExp]>([
+	["the workflow's own Timeout", { executionTimeout: 90 }, ownTimeout, /n8n cancels the execution/],
+	['a caller that waits for the last node', after({ type: 'x.set' }, last), waits, atOnce],
+	['a chat, as it does by itself', after(chat({})), waits, atOnce],
+	['one that is set so', after(chat({ options: { responseMode: 'lastNode' } })), waits, atOnce],
+	['a parent that may run it once for each item', { mode: 'integrated' }, eachItem, eachItem],
+	['several, of which the costliest is told', costliest, ownTimeout, /cancels/],
+])('%s', (_name, around, hint, line) => {
+	expect(said(around)).toEqual([[expect.stringMatching(hint)], [expect.stringMatching(line)]]);
 });
 
-test("the workflow's own Timeout ends before the deadline", () => {
-	const { hints, lines } = said({ executionTimeout: 90 });
-	const words =
-		"The workflow's own Timeout (90 s) ends before the Timeout of this node (2 minutes)";
-	expect(hints).toEqual([words]);
-	expect(lines).toEqual([expect.stringContaining(`${words}: n8n cancels the execution`)]);
-});
-
-test.each<[number | null | undefined, number]>([
-	[90, 90_000],
-	[90, 60_000],
-	[-1, 60_000],
-	[0, 60_000],
-	[undefined, 60_000],
-	[null, 60_000],
-])('a workflow Timeout of %j s is nothing to tell of with %d ms', (executionTimeout, timeoutMs) => {
-	expect(said({ executionTimeout }, timeoutMs)).toEqual(nothing);
-});
-
-test.each([
-	['Hook', webhook({ responseMode: 'lastNode' })],
-	['Chat', chat({})],
-	['Chat', chat({ options: { responseMode: 'lastNode' } })],
-])('%s waits for the last node, and gets what sleeps', (name, parent) => {
-	const { hints, lines } = said({
-		parents: [{ name: 'Edit', type: 'n8n-nodes-base.set' }, parent],
-	});
-	expect(hints).toEqual([expect.stringContaining(`${name}" answers its caller with unfinished`)]);
-	expect(lines).toEqual([expect.stringContaining('Let it answer at once with the task_id')]);
-});
-
-test.each([
-	['at once', webhook({ responseMode: 'onReceived' })],
-	['by Respond to Webhook', webhook({ responseMode: 'responseNode' })],
-	['never, as it is disabled', webhook({ responseMode: 'lastNode' }, { disabled: true })],
-	['by a response node', chat({ options: { responseMode: 'responseNodes' } })],
-])('a trigger that answers %s is fine', (_, parent) => {
-	expect(said({ parents: [parent] })).toEqual(nothing);
-});
-
-test('a sub-workflow that a parent may run once for each item', () => {
-	const words = /"once for each item", only one of its items goes on: use Poll/;
-	const { hints, lines } = said({ mode: 'integrated' });
-	expect(hints).toEqual([expect.stringMatching(words)]);
-	expect(lines).toEqual([expect.stringMatching(words)]);
-});
-
-test('one hint at most, the costliest first', () => {
-	const parents = [webhook({ responseMode: 'lastNode' })];
-	const { hints } = said({ executionTimeout: 5, mode: 'integrated', parents });
-	expect(hints).toEqual([expect.stringContaining('own Timeout (5 s)')]);
+test.each<[string, Around]>([
+	['a Timeout that is not shorter', { executionTimeout: 90, timeoutMs: 90_000 }],
+	['none', { executionTimeout: -1 }],
+	['none that n8n could name', { executionTimeout: null }],
+	['a caller that is answered at once', after(webhook('onReceived'))],
+	['one that is disabled', after(webhook('lastNode', { disabled: true }))],
+	['a chat that a node answers', after(chat({ options: { responseMode: 'responseNodes' } }))],
+])('%s is nothing to tell of', (_name, around) => {
+	expect(said(around)).toEqual([[], []]);
 });

@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
-import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 
 export function binaryStore(mode: 'filesystem' | 'default') {
 	const files = new Map<string, Buffer>();
@@ -35,7 +34,7 @@ export function binaryStore(mode: 'filesystem' | 'default') {
 		},
 	};
 	return {
-		context: { helpers } as unknown as N8nContext,
+		helpers,
 		streams,
 		trouble,
 		put,
