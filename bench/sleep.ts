@@ -1,17 +1,16 @@
 /**
- * Two hundred sleeping executions that are called at once: ours beside n8n's own Wait node, in the same n8n, once as n8n
- * comes and once with its expression engine on demand (docs/queue-mode.md).
+ * Two hundred sleeping executions that are called at once: ours beside n8n's own Wait node, in the same n8n. Then a thousand tasks of one
+ * execution, polled and asleep.
  */
 import type { TestContext } from '../test/n8n/harness/context';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
-import { inBothEngines, rateMarks } from './engines';
-import { endlessJobs } from './jobs';
+import { endlessJobs, jobsOf, runJobs } from './jobs';
 import { p95Ms, postAll, type Posted } from './posting';
 import { mark, times, type Bench, type Say } from './report';
 import { ourWay, type SleepingWay, waitWay } from './sleepers';
 import { check, mean } from './stats';
-import { called, growthMb, last, oneItemEach, publish } from './workflows';
+import { called, generate, growthMb, inN8n, last, oneItemEach, publish } from './workflows';
 
 const sleepers = 200;
 const warmUp = 20;
@@ -94,37 +93,74 @@ const of = ({ outcomes }: Result, key: keyof Outcome) =>
 const ratioOf = ([theirs, ours]: Result[], key: keyof Outcome) =>
 	theirs === undefined || ours === undefined ? NaN : of(ours, key) / of(theirs, key);
 
+/** Tasks of one execution, each of a minute. */
+const many = Array<number>(1_000).fill(60);
+
+async function endMany(context: TestContext, waitMode: 'poll' | 'callback') {
+	const name = `many-${waitMode}`;
+	const made = generate({ waitMode }, { gracePeriod: 0, maxActiveTasks: many.length });
+	const workflow = await publish(context, name, [called(name), oneItemEach(), made, last()]);
+	let seconds = NaN;
+	const grownMb = await growthMb(
+		context,
+		async () => ({ seconds } = await runJobs(context, workflow, jobsOf(name, many))),
+		{ everyMs: 200 },
+	);
+	return { seconds, grownMb };
+}
+
+/** Each in an n8n of its own, so that neither finds the other's memory. */
+async function compareMany(say: Say) {
+	const run = async (waitMode: 'poll' | 'callback') => {
+		const ended = await inN8n({}, async (context) => await endMany(context, waitMode))(say);
+		say(`${many.length} tasks, ${waitMode}: ${ended.seconds.toFixed(0)} s`);
+		return ended;
+	};
+	return { polled: await run('poll'), asleep: await run('callback') };
+}
+
 export const bench: Bench = {
-	title: `${sleepers} sleeping executions that are called at once`,
+	title: `${sleepers} sleeping executions that are called at once, and ${many.length} tasks of one execution`,
 	async run(say) {
-		const both = await inBothEngines(say, compare);
-		const beside = "mean time from the first call to the end, beside n8n's Wait node";
+		const results = await inN8n({}, compare)(say);
+		const { polled, asleep } = await compareMany(say);
+		const beside = ", beside n8n's Wait node";
 		return {
-			tables: both.map(({ caption, results }) => ({
-				caption: `${caption}; mean of ${rounds} rounds in turns. The seconds count from the first call`,
-				columns: [
-					...['', 'woken and finished/s', "beside n8n's", 'mean s', 'answered, 95% within ms'],
-					'growth MB',
-				],
-				rows: results.map((result) => [
-					...[result.way.label, of(result, 'perSecond')],
-					times(ratioOf([results[0] ?? result, result], 'perSecond')),
-					...[of(result, 'meanS'), of(result, 'answersP95Ms'), of(result, 'grownMb')],
-				]),
-			})),
-			marks: [
-				...rateMarks(both, (results) => ratioOf(results, 'perSecond'), {
-					what: ": executions finished a second, beside n8n's Wait node",
-					least: [0.9, 0.9],
-				}),
-				mark(beside, ratioOf(both[0]?.results ?? [], 'meanS'), [1.03, 'x']),
-				mark(
-					"growth while they are called, beside n8n's Wait node",
-					ratioOf(both[0]?.results ?? [], 'grownMb'),
-					[1.3, 'x'],
-				),
+			tables: [
+				{
+					caption: `Mean of ${rounds} rounds in turns. The seconds count from the first call`,
+					columns: [
+						...['', 'woken and finished/s', "beside n8n's", 'mean s', 'answered, 95% within ms'],
+						'growth MB',
+					],
+					rows: results.map((result) => [
+						...[result.way.label, of(result, 'perSecond')],
+						times(ratioOf([results[0] ?? result, result], 'perSecond')),
+						...[of(result, 'meanS'), of(result, 'answersP95Ms'), of(result, 'grownMb')],
+					]),
+				},
+				{
+					caption: `${many.length} tasks of 60 s in one execution, all active at once`,
+					columns: ['', 's', 'growth MB'],
+					rows: [
+						['Poll', polled.seconds, polled.grownMb],
+						['Suspend', asleep.seconds, asleep.grownMb],
+					],
+				},
 			],
-			checked: [`each round: ${sleepers} executions asleep, each execution over after its call`],
+			marks: [
+				mark(`finished a second${beside}`, ratioOf(results, 'perSecond'), [0.8, 'x', 'least']),
+				mark(`growth while they are called${beside}`, ratioOf(results, 'grownMb'), [1.1, 'x']),
+				mark('1,000 tasks asleep: time beside polling', asleep.seconds / polled.seconds, [
+					1.5,
+					'x',
+				]),
+				mark('1,000 tasks asleep: growth', asleep.grownMb, [700, 'MB']),
+			],
+			checked: [
+				`each round: ${sleepers} executions asleep, each execution over after its call`,
+				`${many.length} tasks created once, each done in its item`,
+			],
 		};
 	},
 };
