@@ -35,14 +35,13 @@ import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } fro
  */
 export const RESUMPTIONS_AT_ONCE = 4;
 
-/** Executions that are being resumed, by the ID in their notes. */
-const resuming = new Set<string>();
 /**
- * Executions that n8n has just been handed. It may have read another call's execution before, and takes that one as well where the
- * execution sleeps again, on a node behind (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
+ * Executions that are being resumed, by the ID in their notes; false once n8n has the items and the place is free. n8n may have read another
+ * call's execution before, and takes that one as well if the execution sleeps again, on a node behind (`expectedStatus`, n8n 2.41): what runs
+ * between would be paid for twice.
  */
-const handedOver = new Set<string>();
-const HANDED_OVER_MS = 30_000;
+const resuming = new Map<string, boolean>();
+const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
@@ -97,8 +96,9 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 /** Throws where the call has to come back. This process wakes the execution meanwhile. */
 function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 	const { id, context } = asleep;
-	if (resuming.has(id) || handedOver.has(id)) throw new CallRefusal(503, BEING_RESUMED);
-	if (resuming.size < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
+	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
+	const taken = [...resuming.values()].filter(Boolean).length;
+	if (taken < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
 	watchOver(asleep, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
 	if (refusals.isDue(now())) logOf(context).info(words);
@@ -110,7 +110,7 @@ const BEING_RESUMED = 'the execution is being resumed, try again';
 
 async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebhookResponseData> {
 	const { id, context } = sleeping;
-	resuming.add(id);
+	resuming.set(id, true);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
 	const late = () => refuse(context, 'a call', new CallRefusal(503, BEING_RESUMED));
@@ -127,18 +127,21 @@ async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebh
 	if (output === undefined)
 		return isAnswered ?? answer(context, 202, { received: true, waiting: true });
 	const workflowData = [output];
-	handedOver.add(id);
-	void pause(HANDED_OVER_MS).then(() => handedOver.delete(id));
+	const settle = async () => {
+		resuming.set(id, false);
+		await pause(KNOWN_MS);
+		resuming.delete(id);
+	};
 	if (isAnswered === undefined && !response.destroyed) {
 		response.once('close', () => {
-			resuming.delete(id);
-			if (response.statusCode >= 400) handedOver.delete(id);
+			if (response.statusCode < 400) void settle();
+			else resuming.delete(id);
 		});
 		return { webhookResponse: { received: true }, workflowData };
 	}
 	// Nobody says when n8n has stored them, and whether: this process calls again.
 	void pause(10_000).then(() => {
-		resuming.delete(id);
+		void settle();
 		watchOver(sleeping, 'now');
 	});
 	return { ...isAnswered, workflowData };
