@@ -1,9 +1,5 @@
 /** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
-import type {
-	IAdditionalCredentialOptions,
-	IExecuteFunctions,
-	IHttpRequestOptions,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { Readable } from 'node:stream';
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
 import {
@@ -15,44 +11,36 @@ import {
 	type N8nContext,
 } from '../../nodes/MediaGeneration/transport/client';
 import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
+import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
 
 type Helper = (this: N8nContext, options: IHttpRequestOptions) => Promise<unknown>;
 
-/** As much of n8n's context as the door uses. */
-function contextWith(helper: Helper, credentials: object = {}) {
+/** n8n's context, whose helper answers so, signed or not. */
+function contextWith(helper: Helper, credential: object = {}) {
 	const sent: IHttpRequestOptions[] = [];
 	/** What n8n is told to sign each request with; undefined where it reads the credential itself. */
 	const signedWith: unknown[] = [];
-	const context = {
-		getCredentials: async () =>
-			await Promise.resolve({
-				apiKey: KEY,
-				baseUrl: 'https://api.example/',
-				callbackSecret: SECRET,
-				...credentials,
-			}),
-		getExecutionCancelSignal: () => undefined,
-		helpers: {
-			async httpRequestWithAuthentication(
-				this: N8nContext,
-				type: string,
-				options: IHttpRequestOptions,
-				additional?: IAdditionalCredentialOptions,
-			) {
-				expect(type).toBe('mediaGenerationApi');
-				sent.push(options);
-				signedWith.push(additional?.credentialsDecrypted);
-				return await helper.call(this, options);
-			},
-			async httpRequest(options: IHttpRequestOptions) {
-				sent.push(options);
-				return await helper.call(context, options);
-			},
+	const { context } = fakeN8n({
+		credential: {
+			apiKey: KEY,
+			baseUrl: 'https://api.example/',
+			callbackSecret: SECRET,
+			...credential,
 		},
-	} as unknown as N8nContext;
+	});
+	context.helpers.httpRequestWithAuthentication = async function (type, options, additional) {
+		expect(type).toBe('mediaGenerationApi');
+		sent.push(options);
+		signedWith.push(additional?.credentialsDecrypted);
+		return await helper.call(this as unknown as N8nContext, options);
+	};
+	context.helpers.httpRequest = async (options) => {
+		sent.push(options);
+		return await helper.call(context, options);
+	};
 	return { context, sent, signedWith };
 }
 

@@ -240,28 +240,20 @@ describe('"Test" reads the credit balance', () => {
 		expect(request.baseURL).toContain('$credentials.baseUrl');
 	});
 
-	test.each([
-		[301, /redirects to another address/],
-		[308, /redirects to/],
-		[401, /does not accept this API key.*Key Header/],
-		[404, /no such service at the Base URL/],
-		[429, /accepts no requests with this key at the moment. Its daily limit may be reached/],
-	])('a status %d is said in words', (status, message) => {
-		const rule = rules.find(
-			({ type, properties }) => type === 'responseCode' && properties.value === status,
-		);
-		expect(rule?.properties.message).toMatch(message);
-	});
-
-	test.each<[string, string, unknown, RegExp]>([
-		['a refusal inside 200', 'success', false, /refuses to show the credits/],
-		['a web page', 'constructor.name', 'String', /does not lead to this service/],
-		['nothing at all', 'constructor.name', undefined, /does not lead to this service/],
-	])('%s is no success', (_name, key, value, message) => {
-		const rule = rules.find(
-			({ type, properties }) =>
-				type === 'responseSuccessBody' && properties.key === key && properties.value === value,
-		);
+	test.each<[string, unknown, RegExp]>([
+		['responseCode', 301, /redirects to another address/],
+		['responseCode', 308, /redirects to/],
+		['responseCode', 401, /does not accept this API key.*Key Header/],
+		['responseCode', 404, /no such service at the Base URL/],
+		['responseCode', 429, /accepts no requests with this key at the moment. Its daily limit/],
+		['success', false, /refuses to show the credits/],
+		// A web page, and nothing at all.
+		['constructor.name', 'String', /does not lead to this service/],
+		['constructor.name', undefined, /does not lead to this service/],
+	])('an answer whose %s is %j is no success, in words', (field, value, message) => {
+		const rule = rules.find(({ type, properties }) => {
+			return ('key' in properties ? properties.key : type) === field && properties.value === value;
+		});
 		expect(rule?.properties.message).toMatch(message);
 	});
 });

@@ -110,12 +110,6 @@ test('what a task is found by in the list of the service', () => {
 	expect(request({ ...speech, voiceId: 'a/b' }).pathFields).toEqual({ voice_id: 'a/b' });
 });
 
-test('what a body was made from stays as it was', () => {
-	const body = { a: { b: 1 } };
-	(request({ ...create, body }).body.a as Fields).b = 2;
-	expect(body).toEqual({ a: { b: 1 } });
-});
-
 const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
 
 describe('bad fields are refused in words', () => {
@@ -239,15 +233,6 @@ describe('bad fields are refused in words', () => {
 			description: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${expression}) }} without quotes around it. Nothing was sent.`,
 		});
 	});
-
-	test('100 levels are not too deep, lists included', () => {
-		expect(request({ ...create, body: deep(100) }).body).toEqual(JSON.parse(deep(100)));
-		const lists = `{"a":${'['.repeat(99)}1${']'.repeat(99)}}`;
-		expect(request({ ...create, body: lists }).body).toEqual(JSON.parse(lists));
-		expect(() =>
-			request({ ...create, body: `{"a":${'['.repeat(100)}${']'.repeat(100)}}` }),
-		).toThrow(/nested deeper/);
-	});
 });
 
 describe('the ID of a task made earlier', () => {
@@ -321,18 +306,5 @@ describe('long texts', () => {
 			description:
 				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		});
-	});
-});
-
-test.each<[unknown, unknown]>([
-	['speech', 'sing'],
-	['song', 'generate'],
-	['image', undefined],
-])('%s: %s does not exist, and the refusal names what does', (resource, operation) => {
-	expect(refusalOf(() => operationOf(resource, operation))).toEqual({
-		message: `There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
-		description: expect.stringMatching(
-			/^Choose Resource and Operation again in this node\. There are: image: generate, .*, voice: getAll\.$/,
-		) as string,
 	});
 });

@@ -163,21 +163,6 @@ describe('how often it polls', () => {
 	});
 });
 
-test('sleepers of one account share nothing: the credential of one is deleted, and the other wakes', async () => {
-	const world = new World({ a: { ms: MIN } });
-	const other = new World({ a: { answers: answer(401, { error: 'deleted' }) } });
-	jest.spyOn(realClock, 'now').mockImplementation(world.clock.now);
-	jest.spyOn(realClock, 'sleep').mockImplementation(world.clock.sleep);
-	Object.assign(other.client, { account: world.client.account });
-	world.asleep();
-	other.asleep();
-	await world.clock.advance(HOUR);
-	const shown = (it: World) => it.client.requests.map(({ path }) => path);
-	expect(world.calls).toHaveLength(1);
-	expect(shown(world).length).toBeLessThan(5);
-	expect(shown(other).length).toBeGreaterThanOrEqual(3);
-});
-
 test('this process calls n8n for two executions at once, first come, first served', async () => {
 	const world = new World({ a: { ms: 0 } });
 	let [calling, most] = [0, 0];
