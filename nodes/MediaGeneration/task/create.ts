@@ -1,6 +1,6 @@
 /**
- * Creates a task: sends the request, and sends it again only where `creation.ts` says that nothing can have been created.
- * The limits decide whether to send. What was sent gets its full time: giving up its answer would lose a task.
+ * Creates a task: sends the request, and repeats it only if `creation.ts` says that nothing can have been created.
+ * The limits decide whether to send. A request that was sent gets its full time: giving up on its answer would lose a task.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../actions/operation';
@@ -15,7 +15,7 @@ import { sendByRoute } from './speechRoute';
 
 export type Submitted =
 	| Created
-	/** A task may exist whose ID nobody knows, or only a refusal has named: outcome `unknown`. */
+	/** A task may exist, with an ID that is unknown or that only a refusal named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
 	/** Nothing was created: outcome `rejected` or `cancelled`. */
 	| { kind: 'failed'; failure: Failure };
@@ -23,12 +23,12 @@ export type Submitted =
 export interface CreateDeps extends Clock {
 	client: ServiceClient;
 	context: Pick<IExecuteFunctions, 'logger'>;
-	/** Its execution ID stays known when n8n drops it. */
+	/** Keeps the execution ID, because n8n may drop it. */
 	ledger: { run: { executionId: string } };
 	random: () => number;
-	/** Aborts when the run has ended: then nothing more is sent, but an answer that is still due is awaited. */
+	/** Aborts when the run has ended: nothing more is sent, but an outstanding answer is still awaited. */
 	over: AbortSignal;
-	/** Aborts when the execution is stopped: then no answer is awaited either. */
+	/** Aborts when the execution is stopped: no answer is awaited either. */
 	stop: AbortSignal | undefined;
 }
 
@@ -58,13 +58,13 @@ async function sendInTurn(
 	{ gate, place }: { gate: FullAccount; place: Place },
 ): Promise<Submitted> {
 	const { client, now, sleep, random, over } = deps;
-	/** Epoch ms of the first refusal in a row that is tried again for some time only. */
+	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
 	let impatientSince: number | undefined;
 	let retries = 0;
 	for (;;) {
-		const mayGo = await gate.turn(place, deps, over);
+		const isAdmitted = await gate.turn(place, deps, over);
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (!mayGo) return { kind: 'failed', failure: lateFailure(deps, gate, place) };
+		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(deps, gate, place) };
 		const sentAt = now();
 		const creation = readCreation(await exchange(deps, request));
 		gate.answered(place, creation, now());
@@ -100,7 +100,7 @@ async function sendInTurn(
 	}
 }
 
-/** Says why the time of a creation ran out before it was sent. */
+/** Explains why a creation ran out of time before it was sent. */
 function lateFailure(
 	{ client, now }: CreateDeps,
 	{ refusal }: FullAccount,
@@ -129,7 +129,7 @@ async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Rep
 	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 }
 
-/** The execution was stopped before, so that only the log can name the task. */
+/** Names the task in the log, which is the only place left after the execution was stopped. */
 function logLate({ client, context, ledger }: CreateDeps, reply: Reply): void {
 	const creation = readCreation(reply);
 	const isCreated = creation.kind === 'created';

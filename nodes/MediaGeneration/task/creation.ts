@@ -1,5 +1,5 @@
 /**
- * Decides what an answer to a creation means for payment. It is sent again only where nothing can have been created; everything unclear is
+ * Decides what an answer to a creation means for payment. Only a request that can't have created anything is sent again; anything unclear is
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import { createHash } from 'crypto';
@@ -18,13 +18,13 @@ export interface Created {
 	/** Epoch ms at which the answer came. */
 	createdAt: number;
 	answer: JsonObject;
-	/** Where the service reports its end, if this try has created it. */
+	/** URL to which the service reports the task's end, if this try created it. */
 	receiveUrl?: string | undefined;
 }
 
 /**
- * Returns what is noted of a request. The receive URL is not part of what was asked for: it and n8n's token in it differ from execution to execution.
- * Of a file its hash says what was asked for.
+ * Returns a request as it is noted: without the receive URL, whose token differs from execution to execution, and without the content of
+ * files, for which their hashes stand.
  */
 export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	const { receive_url: _ignored, ...body } = request.body;
@@ -32,7 +32,7 @@ export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	return { ...request, body, ...(files && { files }) };
 }
 
-/** What tells equal requests of an account. */
+/** Identifies equal requests of an account. */
 export function requestHash(baseUrl: string, request: CreationRequest): string {
 	const { path, qs, body, files = [] } = withoutReceiveUrl(request);
 	const content = files.map(({ field, name, sha256 }) => [field, name, sha256]);
@@ -42,14 +42,11 @@ export function requestHash(baseUrl: string, request: CreationRequest): string {
 
 /** A refusal that created nothing. */
 export interface Refusal {
-	/**
-	 * Creations wait in the account's queue while it has too many tasks (`full`) or sends too many requests (`limited`). `retry`: sent
-	 * again after a pause.
-	 */
+	/** `full`: too many tasks; `limited`: too many requests. Both wait in the account's queue. `retry`: sent again after a pause. */
 	kind: 'retry' | 'full' | 'limited';
 	failure: Failure;
 	retryAfterMs: number | undefined;
-	/** How long such refusals in a row are tried again; undefined: until the deadline. */
+	/** How long a series of such refusals is retried; undefined: until the deadline. */
 	patienceMs: number | undefined;
 }
 
@@ -92,7 +89,7 @@ function retry(failure: Failure, { headers }: Answer): Refusal {
 const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
-/** The keys are statuses of refusals. Only the redirects listed here are refusals: they ask for the same request elsewhere, so that this one did nothing (RFC 9110, 15.4). */
+/** By status. Only the redirects listed here are refusals: they ask for the same request elsewhere, so this one did nothing (RFC 9110, 15.4). */
 const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	301: ELSEWHERE,
 	307: ELSEWHERE,
@@ -101,7 +98,7 @@ const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	402: OUT_OF_CREDITS,
 	403: 'The API key is not allowed to do this. Check the key and the plan at the service.',
 	404: 'Check the Base URL in the credential and the path, voice or model named in the node.',
-	// The refusal of a CONNECT reaches n8n as if it were the service's answer.
+	// A proxy's refusal of CONNECT reaches n8n as if it were the service's answer.
 	407: 'A proxy on the way asks for a login: check the user and password in HTTPS_PROXY.',
 	413: 'The input is too large for the service. Shorten it.',
 };
@@ -130,7 +127,7 @@ function readTooMany(answer: Answer): Creation {
 	if (limit === 'cap') return { kind: 'failed', failure };
 	const again = retry(failure, answer);
 	if (limit === 'ambiguous') return { ...again, patienceMs: 60_000 };
-	// These words are about tasks that run or wait to run, and not about requests.
+	// These words refer to running or queued tasks, not to requests.
 	const isFull = /active.?task|concurren|queue/i.test(reasonsOf(answer.body));
 	return { ...again, kind: isFull ? 'full' : 'limited' };
 }
@@ -139,13 +136,13 @@ function unusable({ text, body, unread }: Answer): string {
 	if (unread !== undefined) return `an answer ${unread}`;
 	if (text === '') return 'an empty answer';
 	if (body === undefined) return 'an answer that is not JSON';
-	// An endpoint that makes no task, such as one that clones a voice, has its result there.
+	// An endpoint that creates no task, such as one that clones a voice, returns its result here.
 	return `an answer without task_id (${quote(text)})`;
 }
 
 function readSuccess(answer: Answer): Creation {
 	const { body, status } = answer;
-	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). With a task ID anywhere in it, that task may be paid for.
+	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). If it contains a task ID anywhere, that task may be paid for.
 	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
 		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
 			return readTooMany(answer);
@@ -193,7 +190,7 @@ function readRefusal(answer: Answer): Creation {
 		return retry(rejected(`The service is busy (${said})`, later, status), answer);
 	}
 	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE)) {
-		// It can point to what the request has made, as 303 does by definition (RFC 9110, 15.4.4).
+		// It may point to what the request created, as a 303 does by definition (RFC 9110, 15.4.4).
 		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
 		const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
 		const message = `The service answered with a redirect (${said})${named}; the task may exist`;
@@ -210,7 +207,7 @@ function readRefusal(answer: Answer): Creation {
 	return { kind: 'failed', failure };
 }
 
-/** Finds the ID in an address of a task: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
+/** Finds the ID in a task's address: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
 function taskIdInAddress(location: unknown): string | undefined {
 	const url = urlOf(location, 'https://any.example');
 	if (url === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** How the ledger lies in the node's context, and what may be read of it. */
+/** The ledger's format in the node's context, and the checks before it is read. */
 import type { CreationRequest } from '../actions/operation';
 import type { Failure } from '../base/failures';
 import { isObject, type JsonObject } from '../base/json';
@@ -9,35 +9,35 @@ export type LedgerStore = Record<string, unknown>;
 
 /** One creation that was sent. */
 export interface Entry {
-	/** The execution and the slot that it belongs to now. */
+	/** The execution and the slot to which it belongs now. */
 	execution: string;
 	slot: string;
 	hash: string;
-	/** Epoch ms by our clock; not after the request. */
+	/** Epoch ms by our clock, no later than the request. */
 	sentAt: number;
-	/** What to look for, as long as no task is known. */
+	/** The request to search for while no task is known. */
 	request?: CreationRequest;
 	taskId?: string;
 	createdAt?: number;
 	answer?: JsonObject;
 	failure?: Failure;
-	/** The agent's call that is under way with it. */
+	/** The agent's call that is using it. */
 	usedBy?: string | undefined;
-	/** The run whose output it was part of. */
+	/** The run whose output contained it. */
 	handedOut?: string;
 }
 
 const LEDGER_FIELD = 'createdTasks';
-/** Raise this with any change of {@link LedgerNotes}. */
+/** Raise this with every change to {@link LedgerNotes}. */
 const LEDGER_FORMAT = 1;
 export interface Unrecorded {
 	/** Epoch ms. */
 	sentAt: number;
-	/** Whether that execution began then, or only not before. */
+	/** Whether that execution began exactly then; else it began at some time since. */
 	isExact: boolean;
-	/** Epoch ms at which it was over for sure: its Retry began. */
+	/** Epoch ms at which its Retry began, so that it had surely ended. */
 	overAt: number;
-	/** The execution that the Retry repeats, where n8n says so and it begins with this node. */
+	/** The execution that the Retry repeats, if n8n names it and the Retry begins with this node. */
 	repeated?: string | undefined;
 }
 
@@ -46,9 +46,9 @@ export interface LedgerNotes {
 	/** The last run of the node that n8n has saved: `<execution>:<run index>`. */
 	openedIn: string;
 	entries: Entry[];
-	/** Since when an execution that n8n has killed may have sent what nobody noted; null: there was none. */
+	/** What a killed execution may have sent without a note; null if there was none. */
 	unrecorded: Unrecorded | null;
-	/** The parts of long texts, by run and item. */
+	/** Parts of long texts, by run and item. */
 	texts: Record<string, { execution: string; texts: string[] }>;
 }
 
@@ -79,7 +79,7 @@ function isNotes(value: unknown): value is LedgerNotes {
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
-/** Undefined where something of it can't be read. */
+/** Undefined if any of it can't be read. */
 export function notesIn(
 	store: LedgerStore,
 	{ executionId, runIndex }: { executionId: string; runIndex: number },
@@ -91,7 +91,7 @@ export function notesIn(
 		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, openedIn, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) return undefined;
-	// n8n was killed before it saved what the run that is repeated has noted: of a further Retry, or of a further round of a loop.
+	// The notes are those of an earlier Retry or loop round: n8n was killed before it saved those of the repeated run.
 	const repeated = `${killed?.repeated ?? executionId}:${runIndex}`;
 	const isKilled = killed?.repeated !== undefined && present.openedIn !== repeated;
 	if (isKilled && present.openedIn !== openedIn) present.unrecorded = unrecorded;

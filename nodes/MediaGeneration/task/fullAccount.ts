@@ -1,7 +1,7 @@
 /**
  * The gate to an account, shared by all runs of this process. At most ten creations are under way at once. Once one is refused because the
- * account is full, they go one by one, first come, first served: one for each task of this process that ends, and one when a pause is over,
- * as other processes end tasks, too. After one that found room by a pause the next one goes at once.
+ * account is full, they are sent one by one, first come, first served: one for each task of this process that ends, and one after a pause,
+ * because other processes end tasks, too. If that one finds room, the next is sent at once.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
@@ -9,38 +9,38 @@ import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/failures';
 import type { Creation, Refusal } from './creation';
 
-/** What a creation may wait for, over all its tries. */
+/** How long a creation may wait, over all its tries. */
 export interface CreationLimits {
-	/** Epoch ms until which refusals that created nothing are answered with another try. */
+	/** Epoch ms until which refusals that created nothing are retried. */
 	deadline: number;
-	/** Whether it bounds the wait for a full account, too; else that wait is apart from it. */
+	/** Whether the deadline also bounds the wait for a full account; else that wait does not count. */
 	boundsFull: boolean;
 }
 
 /** A creation's place in the line, kept for all its tries. */
 export interface Place extends CreationLimits {
-	/** `goes`: sent while nothing was refused. `asks`: sent to a full account. `rests`: neither sent nor waiting. */
-	state: 'waits' | 'goes' | 'asks' | 'rests';
+	/** `sending`: nothing was refused. `probing`: sent to a full account. `idle`: neither sent nor waiting. */
+	state: 'waiting' | 'sending' | 'probing' | 'idle';
 	/** Epoch ms. */
 	readonly since: number;
 	/** How long it waited for a full account. */
 	fullMs: number;
-	/** Aborts when it has to look again whether it may go. */
+	/** Aborts when it must check again whether it may be sent. */
 	woken: AbortController;
 }
 
-/** The pause doubles with each one that asks and is refused. */
+/** The pause doubles with each probe that is refused. */
 const PAUSE_MS = { first: 2_000, longest: 15_000 };
 
 export class FullAccount {
-	/** First come first. */
+	/** In order of arrival. */
 	private readonly line: Place[] = [];
-	/** The last refusal, as long as somebody waits because of it. */
+	/** The last refusal, while anyone waits because of it. */
 	refusal: Refusal | undefined;
-	/** How many of the account's ended tasks have let a creation go, or count no more. */
+	/** How many ends of the account's tasks have admitted a creation, or no longer count. */
 	private endsUsed = 0;
 	private pauseMs = PAUSE_MS.first;
-	/** Epoch ms at which the pause is over. */
+	/** Epoch ms at which the pause ends. */
 	private pauseEnd = 0;
 	private readonly report = new OncePerMinute();
 
@@ -48,7 +48,7 @@ export class FullAccount {
 
 	join(limits: CreationLimits, since: number): Place {
 		const woken = new AbortController();
-		const place: Place = { ...limits, state: 'rests', since, fullMs: 0, woken };
+		const place: Place = { ...limits, state: 'idle', since, fullMs: 0, woken };
 		this.line.push(place);
 		return place;
 	}
@@ -59,20 +59,20 @@ export class FullAccount {
 		this.wakeFirst();
 	}
 
-	/** Waits until the creation may be sent; false where its time has run out, or the signal aborts. */
+	/** Waits until the creation may be sent; false if its time runs out or the signal aborts. */
 	async turn(place: Place, { now, sleep }: Clock, signal: AbortSignal): Promise<boolean> {
-		place.state = 'waits';
+		place.state = 'waiting';
 		while (!signal.aborted) {
 			const since = now();
 			const isFull = this.refusal?.kind === 'full';
 			const isApart = isFull && !place.boundsFull;
-			// A full account is waited for an hour.
+			// The wait for a full account lasts an hour at most.
 			const end = isApart ? since + 3_600_000 - place.fullMs : place.deadline;
 			if (Math.max(since, this.account.pausedUntil('create')) >= end) break;
 			const isFirst = this.waiting[0] === place;
 			const opensAt = isFirst ? this.opensAt : Infinity;
 			if (opensAt <= since) {
-				place.state = this.refusal === undefined ? 'goes' : 'asks';
+				place.state = this.refusal === undefined ? 'sending' : 'probing';
 				this.wakeFirst();
 				return true;
 			}
@@ -84,20 +84,20 @@ export class FullAccount {
 			if (isFull) place.fullMs += waitedMs;
 			if (isApart) place.deadline += waitedMs;
 		}
-		place.state = 'rests';
+		place.state = 'idle';
 		return false;
 	}
 
 	private get waiting(): Place[] {
-		return this.line.filter(({ state }) => state === 'waits');
+		return this.line.filter(({ state }) => state === 'waiting');
 	}
 
-	/** Epoch ms from which the first one that waits may go; Infinity until something happens. */
+	/** Epoch ms from which the first one that waits may be sent; Infinity until something changes. */
 	private get opensAt(): number {
 		const pausedUntil = this.account.pausedUntil('create');
-		const underWay = this.line.filter(({ state }) => state === 'goes' || state === 'asks');
+		const underWay = this.line.filter(({ state }) => state === 'sending' || state === 'probing');
 		if (this.refusal === undefined) return underWay.length < 10 ? pausedUntil : Infinity;
-		if (underWay.some(({ state }) => state === 'asks')) return Infinity;
+		if (underWay.some(({ state }) => state === 'probing')) return Infinity;
 		return this.account.ends > this.endsUsed ? pausedUntil : Math.max(this.pauseEnd, pausedUntil);
 	}
 
@@ -105,15 +105,15 @@ export class FullAccount {
 		this.waiting[0]?.woken.abort(ABORTED);
 	}
 
-	/** Ends a turn by what the service said. */
+	/** Ends a turn according to the service's answer. */
 	answered(place: Place, creation: Creation, nowMs: number): void {
-		const hasAsked = place.state === 'asks';
-		place.state = 'rests';
-		// What was refused for another reason leaves its room to the next one.
-		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry')
+		const wasProbing = place.state === 'probing';
+		place.state = 'idle';
+		// A creation refused for another reason leaves its room to the next one.
+		if (wasProbing && creation.kind !== 'failed' && creation.kind !== 'retry')
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
 		if (creation.kind === 'full' || creation.kind === 'limited') {
-			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
+			if (wasProbing) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
 			this.close(creation, nowMs);
 		}
 		this.wakeFirst();
@@ -122,14 +122,14 @@ export class FullAccount {
 	private close(refusal: Refusal, nowMs: number): void {
 		const before = this.refusal;
 		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
-		// "Come back in 0 s" does not allow asking in a tight loop.
+		// A Retry-After of 0 s must not lead to a tight loop.
 		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
-		// How long each one may wait depends on the kind.
+		// How long each of them may wait depends on the kind.
 		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort(ABORTED);
 	}
 
-	/** The line that the log gets once a minute while the account is full. */
+	/** Returns the log line that is due once a minute while the account is full. */
 	news(nowMs: number): string | undefined {
 		const [first] = this.line;
 		if (first === undefined || !this.report.isDue(nowMs)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Notes in the node's context what this execution has paid for, or may have: each further try and n8n's Retry take that up instead of
- * creating it again. A loop that runs the node again has another run index, and creates again.
+ * Notes in the node's context what this execution paid for, or may have paid for: further tries and n8n's Retry take it up instead of
+ * creating it again. A loop runs the node with another run index, so it creates again.
  */
 import type { CreationRequest } from '../actions/operation';
 import { quietly } from '../n8n/clean';
@@ -18,7 +18,7 @@ import {
 } from './entries';
 
 export interface AgentCall {
-	/** The same for all tries of the call, without a colon. */
+	/** The same for all tries of the call. Has no colon. */
 	id: string;
 	/** The agent and its run, which n8n's Retry repeats. */
 	agent: string;
@@ -30,7 +30,7 @@ export interface NodeRun {
 	call?: AgentCall;
 }
 
-/** The item that a task is for, and the part of its text (0 where there is only one). */
+/** The item that a task is for, and the part of its text (0 if there is only one). */
 export interface Slot {
 	item: number;
 	part: number;
@@ -39,13 +39,13 @@ export interface Slot {
 export interface Asked {
 	slot: Slot;
 	request: CreationRequest;
-	/** Covers the request and the service. */
+	/** Identifies the request and the service. */
 	hash: string;
 }
 
 export type Earlier =
 	| Created
-	/** Its task may exist. It is looked for, and never sent again unless the user asked for that. */
+	/** Its task may exist. It is searched for, and sent again only if the user asked for that. */
 	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
 	/** n8n was killed before it saved notes: the request may have been sent. */
 	| (Unrecorded & { kind: 'unrecorded' })
@@ -53,7 +53,7 @@ export type Earlier =
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
 
-/** A receive URL without its query: enough to recognize it, and without any token. */
+/** Drops the query of a receive URL: the rest identifies it, and has no token. */
 export function endpointOf(url: string): string {
 	const parsed = urlOf(url);
 	return parsed === undefined ? url : parsed.origin + parsed.pathname;
@@ -62,7 +62,7 @@ export function endpointOf(url: string): string {
 interface LedgerOptions {
 	/** The execution that this one repeats, if n8n may have been killed while it ran this node. */
 	killed?: Unrecorded | undefined;
-	/** Takes secrets out of what is noted, as workflows can read it. */
+	/** Removes secrets from the notes, because workflows can read them. */
 	clean?: <T>(value: T) => T;
 }
 
@@ -84,7 +84,7 @@ export class Ledger {
 		this.opened = opened.ok ? opened.value : undefined;
 	}
 
-	/** Throws where something of it can't be read, as that may stand for any task. */
+	/** Throws if any of it can't be read, because that part may stand for any task. */
 	private get notes(): LedgerNotes {
 		if (this.opened === undefined) throw new FailureError(NOT_READ);
 		return this.opened;
@@ -102,20 +102,20 @@ export class Ledger {
 		return this.notes.entries.filter((entry) => this.isOwn(entry));
 	}
 
-	/** The newest entry of a slot, as the user can have had an unclear creation sent again. */
+	/** Finds the newest entry of a slot. It has several if the user had an unclear creation sent again. */
 	private newestOf(slot: Slot): Entry | undefined {
 		const key = this.keyOf(slot);
 		return this.notes.entries.filter((entry) => entry.slot === key && this.isOwn(entry)).at(-1);
 	}
 
-	/** Another execution left it, or an earlier call of this one had no use of it. */
+	/** Tells whether another execution left the entry, or an earlier call of this one did not use it. */
 	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
 		const { executionId, call } = this.run;
 		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
 		return call !== undefined && usedBy === undefined && handedOut === undefined;
 	}
 
-	/** Takes over the first free entry of an equal request: a task, else, for a slot without an entry, what may have become one. */
+	/** Takes over a free entry of an equal request: one with a task, or, if the slot has no entry, one that may have become a task. */
 	private takeOver({ slot, hash }: Asked, own: Entry | undefined): Entry | undefined {
 		const free = this.notes.entries.filter((entry) => this.isFree(entry) && entry.hash === hash);
 		const made = free.find(({ taskId }) => taskId !== undefined);
@@ -132,8 +132,8 @@ export class Ledger {
 	}
 
 	/**
-	 * Within one execution the slot counts, as a text with `$now` differs in each try. n8n's Retry, before which the workflow may have been
-	 * changed, and a further call of an agent's tool take what an equal request has left.
+	 * Within one execution the slot decides, because a text with `$now` differs in each try. n8n's Retry, before which the workflow may have
+	 * changed, and a further call of an agent's tool take what an equal request left.
 	 */
 	earlier(asked: Asked): Earlier {
 		try {
@@ -155,7 +155,7 @@ export class Ledger {
 		return { kind: 'created', taskId, createdAt, answer };
 	}
 
-	/** Comes before the sending: should n8n end before the answer, this is all that is known. Where it throws, nothing may be sent. */
+	/** Call this before sending: if n8n ends before the answer, this note is all that remains. If it throws, nothing may be sent. */
 	sending({ slot, hash, request }: Asked, sentAt: number): void {
 		this.notes.entries.push({
 			execution: this.run.executionId,
@@ -167,15 +167,15 @@ export class Ledger {
 		});
 	}
 
-	/** Never throws. Where the note is refused, the one from before the sending stands for the task. */
+	/** Never throws. If the note fails, the one from before sending stands for the task. */
 	created(asked: Asked, { taskId, createdAt, answer }: Created): void {
 		quietly(() => {
-			// What was found may have been sent by an execution that left no notes.
+			// A task that was found may come from an execution that left no notes.
 			if (this.newestOf(asked.slot) === undefined) this.sending(asked, createdAt);
 			const entry = this.newestOf(asked.slot);
 			if (entry === undefined) return;
 			Object.assign(entry, { createdAt, taskId });
-			// Each save of the execution has it.
+			// Each save of the execution writes it.
 			if (JSON.stringify(answer).length <= 10_000) entry.answer = this.clean(answer);
 			delete entry.request;
 			delete entry.failure;
@@ -192,7 +192,7 @@ export class Ledger {
 		});
 	}
 
-	/** Nothing was created, or the task failed and is of no further use. Never throws. */
+	/** Drops the note of a creation that made nothing, or whose task failed. Never throws. */
 	forget(slot: Slot): void {
 		quietly(() => {
 			const entry = this.newestOf(slot);
@@ -201,7 +201,7 @@ export class Ledger {
 		});
 	}
 
-	/** Ends the run: what was handed out of these items is for no other one, and the rest is free for a later call. */
+	/** Ends the run: the tasks of the items handed out belong to it alone, and the rest is free for a later call. */
 	close(handedOut: ReadonlySet<number>): void {
 		quietly(() => {
 			for (const entry of this.own) {
@@ -215,7 +215,7 @@ export class Ledger {
 		return parseInt(slot.slice(this.prefix.length), 10);
 	}
 
-	/** Returns the texts of the first try: each try would cut a text with `$now` elsewhere, and parts of different cuts don't fit together. */
+	/** Returns the texts of the first try: each try would cut a text with `$now` differently, and parts of different cuts don't fit together. */
 	firstTexts(item: number, texts: string[]): string[] {
 		const { executionId: execution } = this.run;
 		const first = attempt(() => {
@@ -227,7 +227,7 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
-	/** What the tries of this execution made, as far as it can be read: what ends a run has to name it. */
+	/** What the tries of this execution made, as far as it can be read. Whatever ends a run has to name it. */
 	get left() {
 		const made: Array<{ item: number; taskId: string }> = [];
 		const unclear: Array<{ item: number; failure: Failure }> = [];

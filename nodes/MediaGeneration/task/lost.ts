@@ -1,6 +1,6 @@
 /**
- * Looks in the service's list for the task of a creation whose answer never came. It takes the one task that is surely it; whatever else
- * could be it is a candidate. A list that lacks it proves nothing.
+ * Searches the service's list for the task of a creation whose answer never came. It takes the one task that is surely it; any other
+ * possible task is a candidate. A list without it proves nothing.
  */
 import type { Account } from '../transport/account';
 import type { Answer, ServiceClient } from '../transport/client';
@@ -15,27 +15,27 @@ import { resemblance, type Resemblance } from './resemblance';
 
 interface SearchDeps extends Clock {
 	client: ServiceClient;
-	/** Aborts when the run is over. */
+	/** Aborts when the run has ended. */
 	over: AbortSignal;
 }
 
-/** A creation whose task is looked for. */
+/** A creation whose task is searched for. */
 export interface Sought extends Pick<Asked, 'request' | 'hash'> {
-	/** Epoch ms by our clock; not after the request. */
+	/** Epoch ms by our clock, no later than the request. */
 	sentAt: number;
-	/** Whether an earlier try or execution sent it: then one reading is enough. */
+	/** Whether an earlier try or execution sent it, so that one reading is enough. */
 	isOld: boolean;
-	/** False if nobody knows when it was sent, so that nothing is surely its task. */
+	/** False if the time of sending is unknown, so that no task is surely its own. */
 	isExact?: boolean;
 }
 
 export type Finding =
-	/** A found task has no receive URL here, as it may call another execution. */
+	/** Without a receive URL, because a found task may call another execution. */
 	| Created
 	/** `unread` says why the list could not be read. */
 	| { kind: 'unfound'; candidates: ListedTask[]; unread: Failure | undefined };
 
-/** The list is read at these times, in ms, as a task can appear in it late, and the list can be busy. The last reading ends within 20 s. */
+/** When to read the list, in ms: a task can appear late, and the list can be busy. The last reading ends within 20 s. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 const MOST_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
@@ -43,8 +43,8 @@ const DAY_MS = 86_400_000;
 const unreadList = (why: string) => unreadable('The list of tasks', why);
 
 /**
- * Counts a request whose task is not known yet: of equal ones nobody can say which one made a listed task.
- * @returns to be called once the task is known, or known not to come
+ * Counts a request whose task is not known yet: among equal requests, nobody can tell which one made a listed task.
+ * @returns a function to call once the task is known, or is known not to come
  */
 export function expectTask({ expected }: Account, hash: string): () => void {
 	expected.set(hash, (expected.get(hash) ?? 0) + 1);
@@ -81,24 +81,24 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 
 type Age = 'older' | 'since' | 'unknown';
 
-/** Tells whether a task was made before the request. Without a time, or without that of the service, hardly anything is known. */
+/** Tells whether a task was made before the request. Without its time or the service's clock, hardly anything is known. */
 function ageOf({ moment }: ListedTask, sentAt: number, aheadMs: number | undefined): Age {
 	if (moment === undefined) return 'unknown';
 	if (aheadMs === undefined) return moment + DAY_MS < sentAt ? 'older' : 'unknown';
 	const sent = sentAt + aheadMs;
-	// Services cut their times to a second, a minute or a day.
+	// Services truncate times to a second, a minute or a day.
 	const unit = [DAY_MS, 60_000, 1_000].find((ms) => moment % ms === 0) ?? 1;
 	if (moment + unit <= sent) return 'older';
 	return moment + Math.min(unit, 1_000) > sent ? 'since' : 'unknown';
 }
 
-/** Says how far the service's clock is ahead of ours at least: its Date is cut to a second, and older than its arrival. */
+/** Returns the least that the service's clock is ahead of ours: its Date is truncated to a second, and older than its arrival. */
 function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	const date = Date.parse(String(headers.date));
 	return Number.isNaN(date) ? undefined : date - nowMs;
 }
 
-/** Throws a FailureError where the list can't be read. */
+/** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { client, now, sleep, over } = deps;
 	const { sentAt, request, hash, isExact = true } = sought;
@@ -115,7 +115,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		const full = isFull ? fit : resemblance(raw, request);
 		if (full !== 'none') fits.set(task, full);
 	}
-	// Another search can have taken one meanwhile.
+	// Another search may have taken one meanwhile.
 	const left = [...fits.keys()].filter(({ taskId }) => !made.has(taskId));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
@@ -123,7 +123,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
-		// It gets its whole time from now on, as its creation can have taken longer than that.
+		// Its whole Timeout counts from now, because its creation may have taken longer.
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);

@@ -1,4 +1,4 @@
-/** Compares a listed task with a request, by what the task says of itself. Pure. */
+/** Compares a listed task with a request, according to what the task says about itself. Pure. */
 import type { CreationRequest } from '../actions/operation';
 import { ensured } from '../base/boundedMap';
 import { asText, isObject, type JsonObject } from '../base/json';
@@ -7,15 +7,15 @@ import { voiceOnV3 } from './speechRoute';
 
 const BOOKKEEPING =
 	/^(id|task_id|status|state|progress|type|created_at|updated_at|receive_url)$|error/;
-/** What tells one request from another. A task with another one was made by another request. */
+/** Fields that tell requests apart: a task with another value was made by another request. */
 const CONTENT = ['text', 'prompt', 'idea', 'lyrics'];
 
-/** Collects every value in an object, in depth, by the name it stands under, unless that is bookkeeping. Lists are values. */
+/** Collects all values of an object by name, at any depth, except bookkeeping. A list is one value. */
 function valuesIn(object: JsonObject, found = new Map<string, string[]>()) {
 	for (const [name, value] of Object.entries(object)) {
 		if (isObject(value)) valuesIn(value, found);
 		else if (value !== null && value !== undefined && value !== '' && !BOOKKEEPING.test(name))
-			// Services trim texts, and in a form their lines end with CRLF.
+			// Services trim texts, and lines end with CRLF in a form.
 			ensured(found, name, () => []).push(joinedText(value));
 	}
 	return found;
@@ -34,7 +34,7 @@ export type Resemblance =
 	| 'possible'
 	/** It repeats the text as far as the list shows it. */
 	| 'cut'
-	/** It repeats the whole text, and all else that it repeats is the same. */
+	/** It repeats the whole text, and whatever else it repeats is equal. */
 	| 'sure';
 
 export function resemblance(raw: JsonObject, request: CreationRequest): Resemblance {

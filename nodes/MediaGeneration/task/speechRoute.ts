@@ -1,4 +1,4 @@
-/** Speech by voice ID has two routes: v1 of the specification, and a form at v3 where the service asks for it (docs/service.md, "Two speech routes"). */
+/** Speech by voice ID has two routes: v1 of the specification, and a form at v3 if the service asks for it (docs/service.md, "Two speech routes"). */
 import type { IDataObject } from 'n8n-workflow';
 import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
 import type { CreationRequest } from '../actions/operation';
@@ -11,14 +11,14 @@ import { asText, isObject } from '../base/json';
 type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
 
 const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
-/** Nothing was created with these statuses, unless the answer names a task. */
+/** An answer with one of these statuses created nothing, unless it names a task. */
 const REFUSALS = new Set([200, 400, 404, 410, 422]);
 
 const isByVoiceId = ({ kind }: CreationRequest) => kind === 'speech-v1';
 const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
 const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
 
-/** Puts the provider's name before the voice ID. */
+/** Prefixes the voice ID with its provider's name. */
 export function voiceOnV3(request: CreationRequest): string {
 	const voice = requestVoice(request);
 	return isPrefixed(voice) ? voice : `${V1_PROVIDER}_${voice}`;
@@ -28,14 +28,14 @@ const OF_V1 = new RegExp(`^(.*/)${V1_PROVIDER}_`);
 
 function wireOf(request: CreationRequest, route: SpeechRoute): Wire {
 	const { path, qs, body, form, files } = request;
-	// The v1 route takes the voices of one provider, without its name.
+	// The v1 route takes the voices of one provider, without that prefix.
 	const ownPath = isByVoiceId(request) ? path.replace(OF_V1, '$1') : path;
 	if (route === 'v1') return { path: ownPath, qs, body, form, files };
 	const fields = { voice_id: voiceOnV3(request), ...qs, ...withSpeedBeside(body) };
 	return { path: '/v3/text-to-speech', body: fields, form: true };
 }
 
-/** The v3 route has the speed beside the other settings of the voice. */
+/** The v3 route takes the speed beside the voice's other settings. */
 function withSpeedBeside({ voice_settings: given, ...body }: IDataObject): IDataObject {
 	if (!isObject(given)) return given === undefined ? body : { ...body, voice_settings: given };
 	const { speed, ...settings } = given as IDataObject;
@@ -49,7 +49,7 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
 }
 
-/** Tells whether an answer refuses the request, which created nothing, and asks for v3. */
+/** Tells whether an answer refuses the request, so that nothing was created, and asks for v3. */
 function asksForV3(reply: Reply): boolean {
 	if (!reply.answered || !REFUSALS.has(reply.status) || mentionsTask(reply.text)) return false;
 	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);
@@ -60,7 +60,7 @@ const isNowhere = (reply: Reply) =>
 	reply.answered && reply.status === 404 && !mentionsTask(reply.text);
 
 /**
- * Sends a creation, and once more by the other route where the first one has refused it in favour of that.
+ * Sends a creation, and again by the other route if the first one refused it in favour of that.
  * @param over aborts when nothing more may be sent
  */
 export async function sendByRoute(
@@ -74,8 +74,8 @@ export async function sendByRoute(
 		await client.send({ ...common, ...wireOf(request, route) });
 	const [first = 'v1', second] = routesFor(request, account);
 	const reply = await send(first);
-	const leadsOn = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
-	const other = second === undefined || !leadsOn || over.aborted ? undefined : await send(second);
+	const isMoved = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
+	const other = second === undefined || !isMoved || over.aborted ? undefined : await send(second);
 	// If each route refers to the other, v3 decides.
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];

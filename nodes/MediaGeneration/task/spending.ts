@@ -1,6 +1,6 @@
 /**
- * What the tasks of a run cost, and when "Stop After Credits" ends their creation. The option goes by the falls of the account's balance,
- * whoever spent them, added up in the node's context: tries, rounds of a loop and calls of a tool count together.
+ * What a run's tasks cost, and when "Stop After Credits" ends their creation. The option adds up the falls of the account's balance,
+ * whoever spent the credits, in the node's context: tries, rounds of a loop and calls of a tool count together.
  */
 import { ensured } from '../base/boundedMap';
 import { invalid, type Failure } from '../base/failures';
@@ -26,7 +26,7 @@ const SPENT_FIELD = 'spentCredits';
 
 interface Spent {
 	execution: string;
-	/** What the balance has fallen by. A rise, such as a refund, is not taken off. */
+	/** Credits by which the balance has fallen. A rise, such as a refund, is not subtracted. */
 	fallen: number;
 	/** As last seen. */
 	balance?: number;
@@ -34,11 +34,11 @@ interface Spent {
 	isCurrent: boolean;
 }
 
-/** Calls of a tool that run at the same moment share nothing but the node's context. */
+/** Concurrent calls of a tool share nothing but the node's context. */
 const turns = new WeakMap<SpendingDeps['store'], Limiter>();
 
 export class Spending {
-	/** What the service named for each task of this run. */
+	/** The cost that the service named for each task of this run. */
 	private readonly costs = new Map<string, number | undefined>();
 	private readonly kept: Spent;
 	private refused: Failure | undefined;
@@ -49,18 +49,18 @@ export class Spending {
 		const isOwn = isObject(kept) && kept.execution === run.executionId;
 		const none: Spent = { execution: run.executionId, fallen: 0, isCurrent: false };
 		this.kept = isOwn ? (kept as unknown as Spent) : (store[SPENT_FIELD] = none);
-		// What happened between two runs is not known.
+		// What happened between two runs is unknown.
 		this.kept.isCurrent = false;
 	}
 
-	/** With the option, creations go one after another. @returns how to end the turn */
+	/** With the option, creations are sent one after another. @returns a function that ends the turn */
 	async turn(): Promise<() => void> {
 		const { maximum, store } = this.deps;
 		if (maximum === undefined) return () => undefined;
 		return await ensured(turns, store, () => new Limiter(1)).take();
 	}
 
-	/** Says why no further task may be created: for good, as what was spent stays spent. */
+	/** Explains why no further task may be created. That is final, because what was spent stays spent. */
 	async refusal(): Promise<Failure | undefined> {
 		const { maximum } = this.deps;
 		if (maximum !== undefined) this.refused ??= await this.excess(maximum);
@@ -91,7 +91,7 @@ export class Spending {
 		this.kept.balance = balance;
 	}
 
-	/** Call it with what came of a creation, before its turn ends. */
+	/** Call this with a creation's result, before its turn ends. */
 	sent(submitted: Submitted): void {
 		const created = submitted.kind === 'created' ? submitted : undefined;
 		const balance = created && creditsLeftIn(created.answer);
@@ -105,7 +105,7 @@ export class Spending {
 		this.costs.set(taskId, costIn(answer));
 	}
 
-	/** What the service says later replaces what it said first: a failed task may cost nothing in the end. */
+	/** A later cost replaces the first one: a failed task may cost nothing in the end. */
 	seen(taskId: string, task: Task | undefined): void {
 		const credits = task && costIn(task.raw);
 		if (credits !== undefined && this.costs.has(taskId)) this.costs.set(taskId, credits);
@@ -118,7 +118,7 @@ export class Spending {
 		return { tasks: size, credits: sumOf(named), unnamed: size - named.length };
 	}
 
-	/** Says in the editor what a run cost, in lines of at most 120 characters. */
+	/** Returns hints for the editor on what a run cost, of at most 120 characters each. */
 	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
 		const { spent } = this;
 		if (spent.tasks === 0) return [];

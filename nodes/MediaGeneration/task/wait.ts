@@ -1,6 +1,6 @@
 /**
- * Waits for one paid task. A poll that brings nothing never fails a task: only the service's own word, a refusal that lasts, or the
- * deadline ends the waiting. Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
+ * Waits for one paid task. A poll without a result never fails a task: only the service's own word, a lasting refusal, or the deadline
+ * ends the wait. Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
 import { backoffMs, type Clock } from '../base/clock';
 import type { Limiter } from '../base/limiter';
@@ -15,53 +15,53 @@ import { pace, rarePace } from './pace';
 /** A task to wait for. Times are epoch ms. */
 export interface Watch {
 	taskId: string;
-	/** A poll route is remembered for it. */
+	/** Key under which the poll route is remembered. */
 	kind: string;
 	createdAt: number;
-	/** The last poll comes then, so that what finished in time is not given up. */
+	/** Time of the last poll, so that a task that finished in time is not given up. */
 	deadline: number;
-	/** Addresses that the request carried: they are not results. */
+	/** Addresses in the request, which are not results. */
 	echoes: readonly string[];
-	/** Whether it was only named, and not created by this node: it may be long over, or not exist. */
+	/** Whether the user gave its ID: it may have ended long ago, or not exist. */
 	named: boolean;
-	/** Whether the service calls the sleeping execution when it ends: it is polled rarely. */
+	/** Whether the service reports its end to the sleeping execution, so that it is polled rarely. */
 	called?: boolean;
 }
 
 export type Waited =
 	| Ended
-	/** A signal ended the waiting. */
+	/** A signal ended the wait. */
 	| { kind: 'released'; task: Task | undefined };
 
 export interface Polling extends Clock {
 	client: ServiceClient;
 	/** Shared by the tasks of a run. */
 	polls: Limiter;
-	/** Ends the waiting at once. */
+	/** Ends the wait at once. */
 	signal: AbortSignal;
-	/** Ends the waiting after one more poll: the execution goes to sleep, and a callback that came before will not come again. */
+	/** Ends the wait after one more poll: the execution falls asleep, and a callback that came before will not come again. */
 	asleep?: AbortSignal;
 }
 
 const SHORTEST_PAUSE_MS = 1_000;
 
-/** The task by its polls so far. */
+/** What the polls so far have shown. */
 interface SoFar {
 	kind: 'running';
 	seen: Seen;
 	last: Poll | undefined;
 	/** As last shown. */
 	task: Task | undefined;
-	/** Polls that showed it as done, without a file. */
+	/** Polls that showed it as done but without a file. */
 	fileless: number;
 }
 
-/** Never asks before the account's pause is over, but once more at the deadline. */
+/** Never polls during the account's pause, except once at the deadline. */
 export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
 	const { client, polls, signal, asleep, now, sleep } = polling;
 	const { taskId, createdAt, deadline } = watch;
 	const woken = asleep === undefined ? signal : AbortSignal.any([signal, asleep]);
-	// The last poll may take this long beyond the deadline.
+	// The last poll may run this far beyond the deadline.
 	const end = Math.max(deadline, now()) + 2_000;
 	const age = () => Math.max(0, now() - createdAt);
 	const pausedUntil = () => Math.min(client.account.pausedUntil('poll'), deadline);
@@ -77,7 +77,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 	for (;;) {
 		const until = Math.max(Math.min(next, deadline), pausedUntil());
 		if (until > now()) await sleep(until - now(), woken);
-		// Undefined where the account was paused, or the time ran out, before its turn came.
+		// Undefined if the account was paused, or the time ran out, before its turn came.
 		const poll = await polls.run(ask);
 		if (poll !== undefined) {
 			const judged = judge(watch, soFar, { poll, nowMs: now() });
@@ -100,7 +100,7 @@ function judge(
 	{ poll, nowMs }: { poll: Poll; nowMs: number },
 ): SoFar | Ended {
 	const { taskId, echoes } = watch;
-	// A task that was only named, and that no poll has shown, does not exist: its ID is mistyped.
+	// If no poll has shown a task whose ID the user gave, that ID is mistyped.
 	const isMistyped = watch.named && before.task === undefined && poll.kind === 'missing';
 	const proof = isMistyped ? { polls: 2, ms: 10_000 } : PAID;
 	const { seen, clear } = weigh(before.seen, poll, { nowMs, proof });
