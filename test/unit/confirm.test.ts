@@ -169,11 +169,13 @@ test('a copy shares the answer to a lagging service; what says that its task sti
 		const { ask, client } = service((id) =>
 			answer(200, machine.elapsed < 3_000 ? { id, status: 'doing' } : { id, ...DONE }),
 		);
+		client.account.created('t1');
 		const running = ask(claimOf('t1', '', 'doing'));
 		const copies = [ask(claimOf('t1')), ask(claimOf('t1'))];
 		expect((await running).kind).toBe('running');
+		expect(client.account.ends).toBe(0);
 		expect(machine.elapsed).toBe(0);
 		expect((await Promise.all(copies)).map(({ kind }) => kind)).toEqual(['done', 'done']);
-		expect(client.requests).toHaveLength(6);
+		expect([client.requests.length, client.account.ends]).toEqual([6, 1]);
 	});
 });

@@ -160,11 +160,41 @@ describe('a full account is waited for apart from the Timeout', () => {
 		expect(await clock.run(create(isTool))).toMatchObject(expected);
 	});
 
+	test('also by who waits for its turn when it turns out to be full', async () => {
+		const { clock, create } = setUp(async (count, { sleep }) => {
+			await sleep(1_000);
+			return count <= 10 ? FULL : CREATED;
+		}, 1_500);
+		const all = Array.from({ length: 12 }, async () => await create());
+		const kinds = (await clock.run(Promise.all(all))).map(({ kind }) => kind);
+		expect(new Set(kinds)).toEqual(new Set(['created']));
+	});
+
 	test('which all say that gave up, also who never asked', async () => {
 		const { clock, create } = setUp(() => FULL, 5_000);
 		const ends = await clock.run(Promise.all([create(true), create(true), create(true)]));
 		for (const end of ends)
 			expect(end).toMatchObject(saying(/active_task_limit.*full for 5 s$|429.*full for 5 s$/));
+	});
+});
+
+test('at most ten are under way at once; who gets no turn within the Timeout is not sent', async () => {
+	const { clock, start, client, deps, create } = setUp(async (_, { sleep }) => {
+		await sleep(30_000);
+		return CREATED;
+	});
+	const all = Array.from({ length: 20 }, async () => await create());
+	const late = createTask(deps, REQUEST, limits(start + 2_000));
+	await clock.advance(29_000);
+	expect(client.requests).toHaveLength(10);
+	await clock.run(Promise.all(all));
+	expect(client.requests).toHaveLength(20);
+	expect(await late).toMatchObject({
+		failure: {
+			outcome: 'rejected',
+			message: 'The service did not answer the creations before this one within the Timeout option',
+			description: expect.stringMatching(/^Raise the Timeout option/) as string,
+		},
 	});
 });
 

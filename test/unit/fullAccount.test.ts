@@ -1,11 +1,10 @@
 /** Who may send a creation when, before an account that is full or limited. */
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
-import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { fullAccountOf } from '../../nodes/MediaGeneration/task/fullAccount';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import { answer, scriptedClient } from '../support/replies';
-import { seededRandom, VirtualClock } from '../support/virtualClock';
+import { answer } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
 
 const FULL = answer(429, { code: 'active_task_limit' });
 const LIMITED = answer(429, { message: 'rate limit' });
@@ -146,46 +145,6 @@ test('once nobody waits any more, the account is open', async () => {
 	expect(asked).toEqual(['a late 1000', 'b 1000', 'c 1000']);
 });
 
-test('who waits for its turn when the account turns out to be full waits apart from the Timeout, too', async () => {
-	const clock = new VirtualClock();
-	const start = clock.now();
-	const client = scriptedClient(async (_, count) => {
-		await clock.sleep(1_000);
-		return count <= 10 ? FULL : CREATED;
-	});
-	const limits = { deadline: start + 1_500, boundsFull: false };
-	const all = Array.from(
-		{ length: 12 },
-		async () => await createTask(depsOf(client, clock), request, limits),
-	);
-	const kinds = (await clock.run(Promise.all(all))).map(({ kind }) => kind);
-	expect(new Set(kinds)).toEqual(new Set(['created']));
-});
-
-test('at most ten are under way at once; who gets no turn within the Timeout is not sent', async () => {
-	const clock = new VirtualClock();
-	const start = clock.now();
-	const client = scriptedClient(async () => {
-		await clock.sleep(30_000);
-		return CREATED;
-	});
-	const all = Array.from({ length: 21 }, async (_, index) => {
-		const deadline = start + (index < 20 ? 600_000 : 2_000);
-		return await createTask(depsOf(client, clock), request, { deadline, boundsFull: false });
-	});
-	await clock.advance(29_000);
-	expect(client.requests).toHaveLength(10);
-	const ends = await clock.run(Promise.all(all));
-	expect(client.requests).toHaveLength(20);
-	expect(ends[20]).toMatchObject({
-		failure: {
-			outcome: 'rejected',
-			message: 'The service did not answer the creations before this one within the Timeout option',
-			description: expect.stringMatching(/^Raise the Timeout option/) as string,
-		},
-	});
-});
-
 test('the log says once a minute for how many the account is full, and since when', async () => {
 	const { clock, start, gate, asks } = await closed();
 	const line = 'the account is full; creations that wait:';
@@ -197,12 +156,3 @@ test('the log says once a minute for how many the account is full, and since whe
 	expect(gate.news(clock.now())).toBe(`${line} 3, the oldest for 60 s`);
 	await clock.run(Promise.all(waits));
 });
-
-const request = { kind: 'x', path: '/v1/task/x', qs: {}, body: {} };
-
-function depsOf(client: CreateDeps['client'], { now, sleep }: VirtualClock): CreateDeps {
-	const context = {} as CreateDeps['context'];
-	const { signal: over } = new AbortController();
-	const ledger = { run: { executionId: '7' } };
-	return { client, context, ledger, now, sleep, random: seededRandom(7), over, stop: undefined };
-}

@@ -387,7 +387,7 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 		notes: [null, open('t1')],
 		items,
 		query: `?signature=${token}`,
-		says: () => ({ status: 'done', receive_url: receiveUrl }),
+		says: () => ({ status: 'done', receive_url: receiveUrl, note: `by ${token}` }),
 	});
 	const value = await onMachine(async () => await post({ id: 't1' }));
 	expect(value.items?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
