@@ -1,4 +1,4 @@
-/** Makes the result of an item from what became of its tasks. */
+/** Makes an item's result from what became of its tasks. */
 import type { Failure } from '../base/failures';
 import { assemble, failureOfWhole, unfinishedJson } from '../files/assembly';
 import { fieldsOf } from '../files/item';
@@ -12,23 +12,23 @@ import {
 } from './item';
 import type { Run } from './run';
 
-/** An item that fails ends the run, unless failures go on as items. */
+/** Halts the run after a failed item, unless failures become items. */
 export function noteFailure(run: Run, item: Item, failure: Failure): void {
-	if (!goesOnAfter(item, failure)) run.haltOnFailure();
+	if (!continuesAfter(item, failure)) run.haltOnFailure();
 }
 
-/** Tells whether an item goes on although it ran out of time, as "On Timeout" asks for. */
-function goesOnAfter({ settings }: Item, { outcome }: Failure): boolean {
+/** Tells whether an item continues after its timeout, as "On Timeout" asks. */
+function continuesAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
 const idsOf = (parts: readonly PartResult[]) =>
 	parts.flatMap((part) => (part.kind === 'failed' ? part.failure.taskId : part.taskId) ?? []);
-/** Leaves out tasks that merely may exist, named by the refusal of a creation. */
+/** Leaves out tasks that merely may exist, because an unclear answer named them. */
 const sureIdsOf = (parts: readonly PartResult[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
 
-/** Makes the result of an item from those of its parts. Never rejects. */
+/** Makes an item's result from those of its parts. Never rejects. */
 export async function conclude(
 	{ context, delivery, ledger }: Run,
 	item: Item,
@@ -55,16 +55,16 @@ export function sleeplessResult(
 	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
 }
 
-/** Makes the result of an item of which not every part is done. */
+/** Makes the result of an item whose parts are not all done. */
 function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult {
 	const { index, assembly } = item;
 	const common = { index, taskIds: sureIdsOf(parts) };
-	const failed = speakingFailure(item, parts);
-	if (failed !== undefined && !goesOnAfter(item, failed.failure))
+	const failed = mainFailure(item, parts);
+	if (failed !== undefined && !continuesAfter(item, failed.failure))
 		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
 	const isHalted = parts.some(({ kind }) => kind === 'halted');
 	if (failed !== undefined || isHalted) {
-		// A file that could not be fetched ends a run like any failure, and it is this item that has to say so.
+		// A file that could not be fetched ends a run like any failure, and this item has to report it.
 		for (const [number, part] of parts.entries())
 			if (part.kind === 'done' && part.delivered?.failure !== undefined)
 				return failedWith(part.delivered.failure, number, { item, parts });
@@ -86,12 +86,12 @@ function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult 
 	return { kind: 'items', ...common, items };
 }
 
-/** A part that may be paid for speaks first; a failure that the item may go on after comes last. */
-function speakingFailure(item: Item, parts: readonly PartResult[]) {
+/** Chooses the failure to report: first one that may be paid for, last one after which the item continues. */
+function mainFailure(item: Item, parts: readonly PartResult[]) {
 	const failed = parts.filter((part) => part.kind === 'failed');
 	return (
 		failed.find(({ failure }) => failure.outcome === 'unknown') ??
-		failed.find(({ failure }) => !goesOnAfter(item, failure)) ??
+		failed.find(({ failure }) => !continuesAfter(item, failure)) ??
 		failed[0]
 	);
 }

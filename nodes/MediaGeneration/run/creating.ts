@@ -1,4 +1,4 @@
-/** Gets a part its task: taken up, found again, or created. The ledger knows at each moment what may have been paid for. */
+/** Gets a part its task: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
 import { adviceOn } from '../actions/refusal';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/failures';
@@ -13,7 +13,7 @@ import { asFailed, type Failed } from '../transport/verdict';
 import { askedFor, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 
-/** What earlier tries have created counts before anything is created, and is nobody else's. */
+/** Counts and claims the tasks of earlier tries before anything is created. */
 export function takeUpEarlier(run: Run, items: readonly Item[]): void {
 	const { client, ledger, spending } = run;
 	for (const part of items.flatMap(({ parts }) => parts)) {
@@ -35,19 +35,19 @@ export async function createdFor(
 	const asked = askedFor(client, part);
 	try {
 		const earlier = await findEarlier(run, item.settings, asked);
-		const made = earlier ?? withDoubt(run, asked, await createWithinCredits(run, item, asked));
+		const made = earlier ?? keepUnclear(run, asked, await createWithinCredits(run, item, asked));
 		if (made.kind === 'created') paidTasks.add(made.taskId, part.slot.item);
 		return made;
 	} catch (error) {
-		// What the ledger says of a creation that was sent prevents a resend.
+		// The ledger's note of a creation that was sent prevents a resend.
 		const left = ledger.earlier(asked);
 		const taskId = left.kind === 'created' ? left.taskId : undefined;
 		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
-/** Where a creation was sent again and refused, the first one may be paid for all the same. */
-function withDoubt({ ledger }: Run, asked: Asked, made: Created | Failed): Created | Failed {
+/** Keeps the first, unclear result if a creation was sent again and refused: it may still be paid for. */
+function keepUnclear({ ledger }: Run, asked: Asked, made: Created | Failed): Created | Failed {
 	if (made.kind !== 'failed' || made.failure.outcome === 'unknown') return made;
 	const left = ledger.earlier(asked);
 	if (left.kind !== 'unclear') return made;
@@ -55,7 +55,7 @@ function withDoubt({ ledger }: Run, asked: Asked, made: Created | Failed): Creat
 	return asFailed({ ...left.failure, message });
 }
 
-/** What became of it before: its task, or why nothing may be created. Undefined where it is to be created. */
+/** Finds what became of a request before: its task, or why nothing may be created. Undefined if it is to be created. */
 async function findEarlier(
 	run: Run,
 	{ sendUnclearAgain }: ItemSettings,
@@ -65,7 +65,7 @@ async function findEarlier(
 	if (earlier.kind === 'nothing') return undefined;
 	if (earlier.kind === 'created') return earlier;
 	if (earlier.kind === 'unread') return asFailed(earlier.failure);
-	// A task that has an ID can be fetched by it.
+	// A task whose ID is known can be fetched.
 	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
 		return asFailed(earlier.failure);
 	const finding = await findAgain(run, asked, earlier);
@@ -80,7 +80,7 @@ async function findEarlier(
 	return mayCreate(finding) ? undefined : asFailed(withCandidates(unrecorded(unread), candidates));
 }
 
-/** A service can list a task that late. */
+/** A service may list a task this late. */
 const LISTED_WITHIN_MS = 60_000;
 
 async function findAgain(
@@ -134,7 +134,7 @@ async function createWithinCredits(
 				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
 		const advice = adviceOn(failure.message, request, settings.longText);
-		// A task that has an ID can be fetched by it.
+		// A task whose ID is known can be fetched.
 		const isSentAgain =
 			settings.sendUnclearAgain && submitted.kind === 'unclear' && failure.taskId === undefined;
 		const said = isSentAgain ? SENT_AGAIN : failure.description;
@@ -144,7 +144,7 @@ async function createWithinCredits(
 	}
 }
 
-/** A creation without a clear answer is looked for, and counts as created where it is found. */
+/** Searches for a creation without a clear answer: if it is found, it counts as created. */
 async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
 	const { request, slot, hash } = asked;
 	const { client, ledger, now } = run;
@@ -155,13 +155,13 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 	}
 	const known = expectTask(client.account, hash);
 	try {
-		// An agent waits for its tool, and for no longer than the Timeout.
+		// An agent waits for its tool no longer than the Timeout.
 		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
 		const submitted = await createTask(run, request, limits);
 		if (submitted.kind === 'created') ledger.created(asked, submitted);
 		if (submitted.kind === 'failed') ledger.forget(slot);
 		if (submitted.kind !== 'unclear') return submitted;
-		// The note comes before the search, as the execution may be stopped meanwhile.
+		// The note comes before the search, because the execution may be stopped meanwhile.
 		ledger.unclear(asked, submitted);
 		if (submitted.failure.taskId !== undefined) return submitted;
 		const { sentAt } = submitted;

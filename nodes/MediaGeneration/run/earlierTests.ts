@@ -1,6 +1,6 @@
 /**
- * Remembers for an hour what manual runs have made in this process. Who corrects one row and executes the step again pays for all rows
- * again, as asked: the hint names the tasks that are there already.
+ * Remembers for an hour what manual runs made in this process. Whoever corrects one row and executes the step again pays for all rows
+ * again, as asked: a hint names the tasks that exist already.
  */
 import { BoundedMap } from '../base/boundedMap';
 import { showHint } from '../n8n/editor';
@@ -17,15 +17,15 @@ interface TestRun {
 }
 
 const REMEMBERED_MS = 60 * 60_000;
-/** More of them would not fit above the output; the log has all. */
+/** More would not fit above the output; the log has all of them. */
 const IDS_SHOWN = 3;
 
-/** By the node, and the requests of an item. */
+/** By node and the requests of an item. */
 const testRuns = new BoundedMap<string, TestRun>();
 
 const isManual = ({ context }: Run) => context.getMode() === 'manual';
 
-/** What an item asks for; undefined where it creates nothing. */
+/** Identifies what an item asks for; undefined if it creates nothing. */
 function keyFor({ context, client }: Run, { parts }: Item): string | undefined {
 	const hashes = parts.flatMap((part) =>
 		part.kind === 'creates' ? [askedFor(client, part).hash] : [],

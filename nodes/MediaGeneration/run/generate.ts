@@ -1,6 +1,6 @@
 /**
- * Creates tasks, or waits for earlier ones, and makes one output: plan, prepare, run all items at once, conclude. Whatever breaks on the
- * way of an item is its result, with every ID that it has.
+ * Creates tasks, or waits for earlier ones, and makes one output: plan, prepare, run all items at once, conclude. An exception on an
+ * item's way becomes its result, with every ID that it has.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
@@ -56,8 +56,8 @@ async function runPlanned(
 	client: ServiceClient,
 	planned: Planned,
 ): Promise<INodeExecutionData[]> {
-	const { context, ledger, failuresGoOn } = report;
-	const options = { ...runSettings(report.items, planned), failuresGoOn };
+	const { context, ledger, continueOnFail } = report;
+	const options = { ...runSettings(report.items, planned), continueOnFail };
 	const run = new Run(context, client, { ledger, ...options });
 	let results: readonly ItemResult[] = [];
 	let handedOut: readonly ItemResult[] = [];
@@ -77,21 +77,21 @@ async function runPlanned(
 			isAsleep && waking?.ok === true
 				? await goToSleep(run, report, { results, waking: waking.value })
 				: report.output(results, run.spending);
-		// An item that sleeps goes out when it wakes, and this node does not hear of that.
+		// A sleeping item is output when it wakes, and this run does not hear of that.
 		handedOut = results.filter(({ kind }) => kind === 'items' || kind === 'asleep');
 		return output;
 	} finally {
 		run.paidTasks.write();
-		// A stop can cut short creations, waiting, downloads, or the last poll before the sleep.
+		// A stop can cut short creations, waits, downloads, or the last poll before the sleep.
 		if (run.isStopped) report.log('the execution was stopped', report.left(results));
 		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
 }
 
-/** Returns the results in order, once nothing of the items is under way any more. Never rejects. */
+/** Returns the results in order, once no item has anything under way. Never rejects. */
 async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 	const items = ready.filter((each) => each.kind === 'item');
-	run.bedtime.expects(items.flatMap(({ parts }) => parts));
+	run.awake.add(items.flatMap(({ parts }) => parts));
 	takeUpEarlier(run, items);
 	const results = Promise.all(
 		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
@@ -103,7 +103,7 @@ async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 	);
 	if (graces.length > 0) {
 		const graceMs = graces.reduce((one, other) => Math.max(one, other));
-		await run.bedtime.comes;
+		await run.awake.none;
 		await run.sleep(graceMs, over.signal);
 	}
 	run.fallAsleep();

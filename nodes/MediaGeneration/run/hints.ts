@@ -1,4 +1,4 @@
-/** Says in the editor and the log what the items of a run do not: what is paid again, and what a person would notice only later. */
+/** Tells in the editor and the log what a run's items do not: what is paid again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { failureIn } from '../files/failure';
 import type { DeliveredOutput } from '../files/files';
@@ -14,14 +14,14 @@ import { askedFor, type Item, type ItemResult } from './item';
 import type { Planned } from './plan';
 import type { Run } from './run';
 
-/** What earlier tries have left of the tasks that an item creates. */
+/** Lists what earlier tries left of the tasks that an item creates. */
 function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kind']> {
 	return parts.flatMap((part) =>
 		part.kind === 'creates' ? [ledger.earlier(askedFor(client, part)).kind] : [],
 	);
 }
 
-/** The option sends creations again whose answers never came, unless they are found in the service's list. */
+/** The option sends a creation again if its answer never came and the service's list does not show its task. */
 function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	const unclear = items.filter(
 		(item) =>
@@ -39,7 +39,7 @@ function warnOfRepeats(run: Run, items: readonly Item[]): void {
 
 const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
 
-/** Lists the tasks of an item that failed, or ran out of time, in a node before: those that are paid for and can still be used. */
+/** Lists the paid tasks that can still be used of an item that failed or timed out in an earlier node. */
 function usableTasksOf(json: IDataObject): string[] {
 	const failed = failureIn(json);
 	const { task_id, task_ids, unfinished } = failed ?? json;
@@ -47,7 +47,7 @@ function usableTasksOf(json: IDataObject): string[] {
 	return isUsable ? [task_ids ?? task_id].flat().flatMap((each) => asText(each) ?? []) : [];
 }
 
-/** A creation makes a new task, as it was asked to, also where its input brings a paid one along. */
+/** A creation makes a new task, as asked, even if its input has a paid one. */
 function warnOfPaidInput(run: Run, items: readonly Item[]): void {
 	const { context } = run;
 	const input = context.getInputData();
@@ -77,7 +77,7 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 	showHint(context, 'info', message);
 }
 
-/** As many parts of texts cost something, and may come from a length that was mistyped. */
+/** So many parts of texts are expensive, and may come from a mistyped length. */
 const MANY_PARTS = 100;
 
 function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): void {
@@ -98,7 +98,7 @@ export function hintAtItems(run: Run, ready: Planned): void {
 	showLongTexts(run.context, items);
 }
 
-/** Names the sound that came in another format than the one that the item asked for. */
+/** Names a sound whose format is not the one that the item asked for. */
 function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[]) {
 	if (part?.kind !== 'creates') return undefined;
 	const { qs, body } = part.request;

@@ -1,4 +1,4 @@
-/** Runs the action node once, by the kind of its operation. */
+/** Runs the action node once, according to its operation's kind. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
@@ -13,12 +13,12 @@ import { joinItems } from './joinItems';
 import { failedItem, type Executing } from './output';
 import { openClient } from './prepare';
 
-/** @param failuresGoOn as items, by "On Error" */
+/** @param continueOnFail whether failures become items, according to "On Error" */
 export async function runOperation(
 	context: IExecuteFunctions,
-	failuresGoOn: boolean,
+	continueOnFail: boolean,
 ): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await carryOut({ context, failuresGoOn }));
+	return await cleanly(context, async () => await carryOut({ context, continueOnFail }));
 }
 
 async function carryOut(executing: Executing): Promise<INodeExecutionData[]> {

@@ -1,6 +1,6 @@
 /**
- * Reads the files that go into requests. Each is read once before anything is sent, as its content belongs to what is asked for, and again
- * whenever it is sent. Nothing of it is kept: n8n's store streams it where it can (binary mode "filesystem").
+ * Reads the files that go into requests. Each is read once before anything is sent, because its content belongs to what is asked for, and
+ * again whenever it is sent. Nothing of it is kept: n8n's store streams it if it can (binary mode "filesystem").
  */
 import { createHash } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
@@ -12,7 +12,7 @@ import { failedResult, type Item } from './item';
 import type { Planned } from './plan';
 
 const MAX_REQUEST_MB = 100;
-/** Chunks are small, as what was read stays in memory until the next garbage collection, and each file is read twice. */
+/** Chunks are small, because what was read stays in memory until the next garbage collection, and each file is read twice. */
 const FORM_CHUNK_BYTES = 16 * 1024;
 
 async function readFiles(context: IExecuteFunctions, inputs: readonly InputFile[]) {
@@ -44,7 +44,7 @@ function unread(error: unknown): never {
 	);
 }
 
-/** Returns the same items, with the files of their requests; an item whose files can't be sent has failed. */
+/** Returns the items with their requests' files; an item whose files can't be sent has failed. */
 export async function readInputFiles(
 	context: IExecuteFunctions,
 	planned: Planned,

@@ -24,7 +24,7 @@ export type Part =
 	/** `task: wait` waits for a task that was made earlier. */
 	| { kind: 'awaits'; slot: Slot; taskId: string };
 
-/** What the ledger goes by. */
+/** Describes a part's request to the ledger. */
 export function askedFor({ credentials }: ServiceClient, { slot, request }: CreatedPart): Asked {
 	return { slot, request, hash: requestHash(credentials.baseUrl, request) };
 }
@@ -34,26 +34,26 @@ export interface Item {
 	index: number;
 	settings: ItemSettings;
 	run: RunSettings;
-	/** Files of the input that go into its request. */
+	/** Input files that go into its request. */
 	files: readonly InputFile[];
 	parts: readonly Part[];
 	assembly: Assembly;
 }
 
 export type PartResult =
-	/** `delivered` is undefined where its files are still to be fetched. */
+	/** `delivered` is undefined until its files are fetched. */
 	| (Done & { watch: Watch; delivered: Delivered | undefined })
-	/** The creation's answer goes out, and nothing is waited for. */
+	/** The creation's answer is output without waiting. */
 	| Created
 	/** The execution can sleep until it ends. */
 	| OpenTask
 	| Failed
-	/** Given up, as the run is going to fail anyway. */
+	/** Given up, because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
 
 export type ItemResult = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
-	/** `delivered` has the files that are there all the same. */
+	/** `delivered` has the files that could be fetched. */
 	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly PartResult[] }
 	| { kind: 'halted' }

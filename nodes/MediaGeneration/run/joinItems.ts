@@ -1,4 +1,4 @@
-/** `audio: join` makes one file for each group out of the audio of all input items. Nothing is sent anywhere. */
+/** `audio: join` joins the audio of all input items into one file per group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { inFields } from '../files/files';
 import { shownOutputs, showEqualNames } from '../files/hint';
@@ -16,7 +16,7 @@ function textField(fields: ItemFields, name: string, label: string): string | un
 	return fields.optionalText(name, label)?.trim();
 }
 
-/** The keys are the values of Group By; undefined where it is empty. */
+/** Groups items by their value of Group By; undefined if it is empty. */
 function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFields[]> {
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items)

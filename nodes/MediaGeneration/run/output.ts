@@ -1,4 +1,4 @@
-/** Makes the one output of a run from the results of its items, and says what tasks it leaves. */
+/** Makes a run's output from its items' results, and names the tasks that it leaves. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
@@ -12,25 +12,25 @@ import type { FailedResult, ItemResult } from './item';
 import type { Planned } from './plan';
 import type { Spending } from '../task/spending';
 
-/** Returns the JSON that came in for an item, where "Include Input" is on; an option that can't be read is off. */
+/** Returns the JSON of an input item if "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
 	const isWanted = attempt(() => fields?.options.includeInput === true);
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
 }
 
-/** How this node runs: `failuresGoOn` means as items, by "On Error". */
+/** How this node runs. `continueOnFail`: failures become items, according to "On Error". */
 export interface Executing {
 	context: IExecuteFunctions;
-	failuresGoOn: boolean;
+	continueOnFail: boolean;
 }
 
-/** Throws where failures do not go on as items. */
+/** Throws unless failures become items. */
 export function failedItem(
-	{ context, failuresGoOn }: Executing,
+	{ context, continueOnFail }: Executing,
 	failure: Failure,
 	index: number,
 ): INodeExecutionData {
-	if (!failuresGoOn) throw nodeError(context.getNode(), { failure, index });
+	if (!continueOnFail) throw nodeError(context.getNode(), { failure, index });
 	return failureItem(context.getNode(), { failure, index });
 }
 
@@ -59,15 +59,15 @@ function othersOf(first: FailedResult, results: Planned): string {
 
 export class Report {
 	readonly context: IExecuteFunctions;
-	readonly failuresGoOn: boolean;
+	readonly continueOnFail: boolean;
 
 	constructor(
-		{ context, failuresGoOn }: Executing,
+		{ context, continueOnFail }: Executing,
 		readonly ledger: Ledger,
 		readonly items: readonly ItemFields[],
 	) {
 		this.context = context;
-		this.failuresGoOn = failuresGoOn;
+		this.continueOnFail = continueOnFail;
 	}
 
 	itemsOf(result: ItemResult): INodeExecutionData[] {
@@ -104,7 +104,7 @@ export class Report {
 			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 			.filter((taskId) => !known.has(taskId));
 		const isMade = (id: string | undefined) => before.made.some(({ taskId }) => taskId === id);
-		// An ID that was entered, and that the service does not know, is nobody's paid task.
+		// An ID that the user entered and the service does not know is no paid task.
 		const useless = new Set(
 			failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
 				outcome === 'failed' || (httpStatus === 404 && !isMade(taskId)) ? taskId : undefined,
@@ -118,10 +118,10 @@ export class Report {
 		};
 	}
 
-	/** Throws for the first failed item, naming what is paid for and can be fetched, and what may be; not where failures go on as items. */
+	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
 	throwFirstFailure(results: Planned): void {
 		const [first] = failuresIn(results);
-		if (first === undefined || this.failuresGoOn) return;
+		if (first === undefined || this.continueOnFail) return;
 		const left = this.left(results);
 		// The end of a stopped run is logged once.
 		if (this.context.getExecutionCancelSignal()?.aborted !== true) this.log('the run failed', left);
@@ -135,7 +135,7 @@ export class Report {
 		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 
-	/** An execution that goes on has no error that names them, and one that sleeps may be stopped before it has an output. */
+	/** An execution that continues has no error that names them, and one that sleeps may be stopped before its output. */
 	logUnclear(why: string, results: Planned): void {
 		this.log(why, { ...this.left(results), taskIds: [] });
 	}
@@ -153,12 +153,12 @@ export class Report {
 		});
 	}
 
-	/** Costs are shown before a sleep as well: n8n takes no hints from an execution that wakes. */
+	/** Shows costs, before a sleep as well: n8n takes no hints from an execution that wakes. */
 	showCosts(spending: Spending | undefined): void {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}
 
-	/** An item that this try has refused still has what earlier ones have paid for. */
+	/** Adds to an item that this try refused what earlier tries paid for. */
 	withEarlierTasks(result: ItemResult): ItemResult {
 		if (
 			result.kind !== 'failed' ||
@@ -168,19 +168,19 @@ export class Report {
 			return result;
 		const { made, unclear } = this.ledger.left;
 		const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
-		const doubts = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
-		const [doubt] = doubts;
-		// Each part of a text can be unclear, and its answer name a task.
-		const all = [...new Set([...taskIds, ...doubts.flatMap(({ taskId }) => taskId ?? [])])];
-		if (all.length === 0) return doubt === undefined ? result : { ...result, failure: doubt };
+		const failures = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
+		const [first] = failures;
+		// Each part of a text can be unclear, with an answer that names a task.
+		const all = [...new Set([...taskIds, ...failures.flatMap(({ taskId }) => taskId ?? [])])];
+		if (all.length === 0) return first === undefined ? result : { ...result, failure: first };
 		const refused: Failure = {
 			outcome: 'unreachable',
 			message: `${result.failure.message}; tasks of this item exist: ${all.join(', ')}`,
 			description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
 		};
-		// They can be some parts of a text only, so no single one stands for the item.
+		// They may be only some parts of a text, so no single one stands for the item.
 		const whole = { taskIds: all, part: undefined, longText: undefined };
-		return { ...result, taskIds, failure: { ...(doubt ?? refused), taskId: undefined, whole } };
+		return { ...result, taskIds, failure: { ...(first ?? refused), taskId: undefined, whole } };
 	}
 
 	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {

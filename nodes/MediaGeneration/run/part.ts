@@ -15,7 +15,7 @@ import type { Run } from './run';
 export async function runPart(run: Run, item: Item, part: Part): Promise<PartResult> {
 	const follow = async () => noted(run, item, await followTask(run, item, part));
 	const ended = part.kind === 'creates' ? await run.slots.run(follow) : await follow();
-	run.bedtime.passed(part);
+	run.awake.delete(part);
 	return ended.kind === 'done' ? await fetched(run, item, { part, ended }) : ended;
 }
 
@@ -24,7 +24,7 @@ async function followTask(run: Run, item: Item, part: Part): Promise<PartResult>
 	// A try that takes a task up waits for the whole Timeout again.
 	const since = run.now();
 	const made = await madeFor(run, item, part);
-	if (kind === 'suspend') run.bedtime.passed(part);
+	if (kind === 'suspend') run.awake.delete(part);
 	if (made.kind !== 'created' || kind === 'no') return made;
 	const { taskId, createdAt } = made;
 	const deadline = Math.max(createdAt, since) + item.settings.timeoutMs;
@@ -57,7 +57,7 @@ async function waitFor(
 	return { kind: 'open', taskId: watch.taskId, watch, task, receiveUrl };
 }
 
-/** What the request of a task tells of it. */
+/** Derives from a task's request how to watch it. */
 function shownBy(part: Part): Pick<Watch, 'kind' | 'echoes' | 'named'> {
 	if (part.kind === 'awaits') return { kind: 'task', echoes: [], named: true };
 	const { kind, body, qs } = part.request;
@@ -67,7 +67,7 @@ function shownBy(part: Part): Pick<Watch, 'kind' | 'echoes' | 'named'> {
 	return { kind, echoes: addressesIn([sent, qs]), named: false };
 }
 
-/** Halts the run where the failure of a task ends it. What was cancelled because another item failed is no failure of its own. */
+/** Halts the run if a task's failure ends it. A task cancelled because another item failed has no failure of its own. */
 function noted(run: Run, item: Item, result: PartResult): PartResult {
 	if (result.kind !== 'failed') return result;
 	const { failure } = result;
@@ -82,7 +82,7 @@ async function fetched(
 	item: Item,
 	{ part, ended }: { part: Part; ended: Done & { watch: Watch } },
 ): Promise<PartResult> {
-	// Assembling the item reports what breaks here: a task that is done stays done.
+	// An exception is reported when the item is assembled: a task that is done stays done.
 	const input = { ...item, number: part.slot.part };
 	const delivered = await deliverPart(run.delivery, ended, input).catch(() => undefined);
 	if (delivered?.failure !== undefined) noteFailure(run, item, delivered.failure);

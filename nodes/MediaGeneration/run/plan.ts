@@ -11,7 +11,7 @@ import { planAwaited } from './planAwaited';
 
 export type Planned = ReadonlyArray<Item | ItemResult>;
 
-/** Where the texts of an earlier try are noted; undefined where n8n does not repeat the node. */
+/** Where the texts of an earlier try are noted; undefined if n8n does not repeat the node. */
 type EarlierTexts = Pick<Ledger, 'firstTexts'> | undefined;
 
 type Creating = Extract<Job, { kind: 'creates' }>;
@@ -51,7 +51,7 @@ export function* planItems(
 	return planned;
 }
 
-/** The first item's settings count, also where another field of it is wrong; where they can't be read, the strictest of the others. */
+/** Returns the first item's settings, even if its other fields are wrong; if they can't be read, the strictest of the others. */
 export function runSettings([first]: readonly ItemFields[], planned: Planned): RunSettings {
 	const own = attempt(() => readRunSettings(first as ItemFields));
 	if (own.ok) return own.value;

@@ -1,6 +1,6 @@
 /**
- * Says what "Task: Wait" waits for. Behind an item that failed in a node of this package, that failure decides: its own outcome and tasks
- * count, and never fields that n8n has added from the failed node's input.
+ * Decides what "Task: Wait" waits for. If an item failed in an earlier node of this package, that failure decides: its own outcome and
+ * tasks count, never the fields that n8n added from the failed node's input.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
@@ -19,7 +19,7 @@ import { parseTask } from '../transport/task';
 import { FAILED_ADVICE } from '../transport/taskFailures';
 import { failedResult, type Item, type ItemResult } from './item';
 
-/** The parts of a long text that an earlier node has made. */
+/** The parts of a long text that an earlier node made. */
 interface LeftParts {
 	taskIds: string[];
 	assembly: Assembly;
@@ -31,7 +31,7 @@ function textsIn(value: unknown): string[] {
 	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
 }
 
-/** Reads what an item carries of a long text that ran out of time, that failed, or whose files were dropped on the way. */
+/** Reads an item's parts of a long text that timed out or failed, or whose files were dropped on the way. */
 function leftIn(json: JsonObject): LeftParts | undefined {
 	const taskIds = textsIn(json.task_ids);
 	if (taskIds.length === 0) return undefined;
@@ -51,7 +51,7 @@ function leftIn(json: JsonObject): LeftParts | undefined {
 
 /** What an input item brings along. */
 interface Brought {
-	/** Its own record: `details`, where it failed while its execution slept. */
+	/** Its own record: `details`, if it failed while its execution slept. */
 	own: JsonObject;
 	/** Whether fields of the failed node's input lie beside that record. */
 	inDetails: boolean;
@@ -66,9 +66,9 @@ function broughtBy({ json }: INodeExecutionData): Brought {
 	return { own, inDetails: own !== json, left: leftIn(own), failed };
 }
 
-/** Tells whether waiting for its tasks changes nothing. */
+/** Tells whether waiting for its tasks would change nothing. */
 function isFinal({ outcome, status }: FailedJson, left: LeftParts | undefined): boolean {
-	// A task can have an `outcome` of its own. Where it is done, none of ours is final.
+	// A task can have an `outcome` of its own. If it is done, none of ours is final.
 	return left?.isWhole === false || (outcome === 'failed' && status !== 'done');
 }
 
@@ -117,13 +117,13 @@ function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
 }
 
-/** The tasks that are meant. An item that says itself why it has no task needs no Task ID. */
-function meantTasks(fields: ItemFields, { own, inDetails, failed }: Brought): string[] {
+/** Returns the tasks to wait for. An item that says why it has no task needs no Task ID. */
+function wantedTasks(fields: ItemFields, { own, inDetails, failed }: Brought): string[] {
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
 	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
 	const given = isEmpty ? [] : fields.taskIds(asText(json.task_id));
-	// Beside `details`, the default Task ID leads to the task of the failed node's input.
+	// Beside `details`, the default Task ID is that of the failed node's input.
 	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
 	return isOfInput ? textsIn([own.task_id]).map(checkedTaskId) : given;
 }
@@ -134,7 +134,7 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const brought = broughtBy(input);
 	const { own, left, failed } = brought;
 	const settings = readItemSettings(fields, true);
-	const taskIds = meantTasks(fields, brought);
+	const taskIds = wantedTasks(fields, brought);
 	const areOwn = areOwnTasks(taskIds, own);
 	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
 		return [failedResult(index, failureOf(failed, brought))];

@@ -1,4 +1,4 @@
-/** Refuses what can be refused before anything is created, and says whom the service is to call when a task ends. */
+/** Refuses what can be refused before anything is created, and sets the URLs that the service calls when tasks end. */
 import type { ItemSettings } from '../actions/waiting';
 import type { Work } from '../base/clock';
 import {
@@ -39,7 +39,7 @@ export async function openClient(
 
 interface Prepared {
 	ready: Planned;
-	/** How the execution can be woken, or why it can't be; undefined where nothing suspends. */
+	/** How the execution can be woken, or why it can't be; undefined if nothing suspends. */
 	waking: Attempt<Waking> | undefined;
 }
 
@@ -69,11 +69,11 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 const sleeps = ({ settings }: Item) => settings.waiting.kind === 'suspend';
 
 interface Checked extends Pick<Run, 'client' | 'ledger'>, Pick<Prepared, 'waking'> {
-	/** Read where Minimum Credits asks for it. */
+	/** Read if Minimum Credits needs it. */
 	balance: Attempt<number> | undefined;
 	/** Origin of this n8n. */
 	here: string | undefined;
-	/** Their callbacks wake the execution. */
+	/** Parts whose callbacks wake the execution. */
 	called: ReadonlySet<Part>;
 	/** By item. */
 	others: ReadonlyMap<number, Failure>;
@@ -89,7 +89,7 @@ function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
 	return ready;
 }
 
-/** Throws an `invalid` failure where the item may not run. */
+/** Throws an `invalid` failure if the item may not run. */
 function checkedItem(item: Item, checked: Checked): Item {
 	const other = checked.others.get(item.index);
 	if (other !== undefined) throw new FailureError(other);
@@ -109,7 +109,7 @@ function checkedItem(item: Item, checked: Checked): Item {
 	return { ...item, parts };
 }
 
-/** What may have been created is not sent again, so nothing is left to be paid for it. */
+/** Tells whether nothing is left to be paid for: what may have been created is not sent again. */
 function isPaidFor({ parts, settings }: Item, { client, ledger }: Checked): boolean {
 	return parts.every((part) => {
 		if (part.kind === 'awaits') return true;

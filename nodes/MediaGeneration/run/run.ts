@@ -15,23 +15,23 @@ const CONCURRENT_POLLS = 10;
 
 interface RunOptions extends RunSettings {
 	ledger: Ledger;
-	/** Whether an item that fails goes on as an item; else the first failure ends the run. */
-	failuresGoOn: boolean;
+	/** Whether failures become items; else the first one ends the run. */
+	continueOnFail: boolean;
 }
 
-/** Comes once no part keeps the execution awake: each task that it can sleep on exists, and the others have ended. */
-class Bedtime {
-	private readonly awake = new Set<Part>();
-	private come = () => {};
-	readonly comes = new Promise<void>((resolve) => (this.come = resolve));
+/** Parts that keep the execution awake. None is left once each task that it can sleep on exists, and the others have ended. */
+class AwakeParts {
+	private readonly parts = new Set<Part>();
+	private resolve = () => {};
+	readonly none = new Promise<void>((resolve) => (this.resolve = resolve));
 
-	expects(parts: readonly Part[]): void {
-		for (const part of parts) this.awake.add(part);
+	add(parts: readonly Part[]): void {
+		for (const part of parts) this.parts.add(part);
 	}
 
-	passed(part: Part): void {
-		this.awake.delete(part);
-		if (this.awake.size === 0) this.come();
+	delete(part: Part): void {
+		this.parts.delete(part);
+		if (this.parts.size === 0) this.resolve();
 	}
 }
 
@@ -40,10 +40,10 @@ export class Run implements CreateDeps {
 	readonly sleep = realClock.sleep;
 	readonly random = Math.random;
 	readonly ledger: Ledger;
-	/** One for each task that is active. */
+	/** One for each active task. */
 	readonly slots: Limiter;
 	readonly polls = new Limiter(CONCURRENT_POLLS);
-	readonly bedtime = new Bedtime();
+	readonly awake = new AwakeParts();
 	readonly stop: AbortSignal | undefined;
 	/** Stopped, or about to fail: nothing more is created or waited for. */
 	readonly over: AbortSignal;
@@ -52,7 +52,7 @@ export class Run implements CreateDeps {
 	readonly delivery: Delivery;
 	private readonly failed = new AbortController();
 	private readonly sleeping = new AbortController();
-	/** Ends the waiting for tasks that the execution can sleep on. */
+	/** Ends the wait for tasks that the execution can sleep on. */
 	readonly asleep = this.sleeping.signal;
 
 	constructor(
@@ -76,9 +76,9 @@ export class Run implements CreateDeps {
 		return this.stop?.aborted === true;
 	}
 
-	/** Halts it where a failure ends the run: before a slot goes to the next creation, which would be paid for nothing. */
+	/** Halts the run if a failure ends it, before a slot goes to the next creation, which would be paid for in vain. */
 	haltOnFailure(): void {
-		if (!this.options.failuresGoOn) this.failed.abort();
+		if (!this.options.continueOnFail) this.failed.abort();
 	}
 
 	fallAsleep(): void {
