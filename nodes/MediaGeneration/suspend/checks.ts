@@ -1,4 +1,4 @@
-/** Checks what an execution needs in order to sleep and wake again, before anything is paid for. */
+/** Checks what an execution needs to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../base/failures';
 import { showHint } from '../n8n/editor';
@@ -12,7 +12,7 @@ import { meaningOf, shownReply } from './watch';
 
 const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
-/** Waking finds its notes by the node's name. With some names n8n refuses the expression, with others it finds nothing. */
+/** Waking finds its notes by the node's name. For some names n8n refuses the expression, for others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
 	const store = storeOf(context);
 	const before = store[CONTEXT_FIELD];
@@ -27,14 +27,14 @@ function findsNotes(context: IExecuteFunctions): boolean {
 	}
 }
 
-/** How an execution that sleeps can be called. */
+/** How a sleeping execution can be called. */
 export interface Waking {
 	resumeUrl: string;
 	/** Whether the service can call it; else this n8n has to poll. */
 	callable: boolean;
 }
 
-/** Throws an `invalid` failure where suspending can't work. */
+/** Throws an `invalid` failure if suspending can't work. */
 export async function checkSuspension(
 	context: IExecuteFunctions,
 	baseUrl: string,
@@ -49,13 +49,13 @@ export async function checkSuspension(
 			"An execution can't be suspended with a credential whose fields depend on the items",
 			`n8n has no items when it wakes the execution, so it can't resolve them. Select a credential without such expressions, or ${POLL_INSTEAD}`,
 		);
-	// n8n 2.41 evaluates an expression without the execution's data before each call to a webhook of version 1 (`parseRequestBody`).
+	// Before each call to a webhook of version 1, n8n 2.41 evaluates an expression without the execution's data (`parseRequestBody`).
 	if (workflowSettings(context).binaryMode === 'combined')
 		throw invalid(
 			'An execution can\'t be suspended with the workflow setting "binaryMode: combined"',
 			`n8n refuses every call that would wake it. Change that setting of the workflow, or ${POLL_INSTEAD}`,
 		);
-	// n8n's coming engine has other IDs, and wakes executions in another way (engine-v2-webhooks.js, n8n 2.41).
+	// n8n's coming engine has different IDs, and wakes executions differently (engine-v2-webhooks.js, n8n 2.41).
 	if (!/^\d+$/.test(context.getExecutionId()))
 		throw invalid(
 			"This n8n runs the workflow by an engine whose executions this node can't suspend",
@@ -79,7 +79,7 @@ export async function checkSuspension(
 	return { resumeUrl, callable };
 }
 
-/** Where no callback can come, this n8n has to reach its own resume address; else it only makes up for lost ones. */
+/** If no callback can come, this n8n must reach its own resume address; else its calls only replace lost callbacks. */
 async function checkOwnReach(
 	context: IExecuteFunctions,
 	{ resumeUrl, callable }: Waking,

@@ -1,4 +1,4 @@
-/** Asks the service whether all tasks of a sleeping execution are over. */
+/** Asks the service whether all tasks of a sleeping execution have ended. */
 import { now } from '../base/clock';
 import { realClock } from '../n8n/clock';
 import { denied, taskMissing } from '../transport/taskFailures';
@@ -7,23 +7,23 @@ import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verd
 import type { NotedTask } from './notes';
 import { POLLS_AT_ONCE, type Asleep } from './watch';
 
-/** `late`: its own deadline has passed while the execution slept on for others. */
+/** `late`: its own deadline passed while the execution slept on for other tasks. */
 export type TaskEnd = Ended | 'late';
 
 export interface Reported {
 	taskId: string;
-	/** The caller says that this task failed. */
+	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** A loop of this package has polled all tasks until they were over, or were refused for long enough. */
+	/** Whether our own loop calls, which has polled all tasks until they ended, or were refused for long enough. */
 	saysAllOver: boolean;
 }
 
 type Polled =
 	| { kind: 'over'; ends: ReadonlyMap<string, TaskEnd> }
-	/** `isReported`: it is the task that the caller has named. */
+	/** `isReported`: it is the task that the caller named. */
 	| { kind: 'running' | 'unread'; isReported: boolean };
 
-/** Begins with the task that the caller names, and stops at the first one that is not over. */
+/** Begins with the task that the caller names, and stops at the first one that has not ended. */
 export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Promise<Polled> {
 	const isReported = ({ taskId }: NotedTask) => taskId === reported.taskId;
 	const others = asleep.tasks.filter((task) => !isReported(task));

@@ -1,4 +1,4 @@
-/** Notes that a sleeping execution carries. They are one text: n8n's isolated engine copies objects field by field. */
+/** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
 import type { Assembly } from '../files/assembly';
 import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
@@ -9,20 +9,20 @@ import type { Watch } from '../task/wait';
 
 export const CONTEXT_FIELD = 'suspension';
 
-/** Last part of the address that wakes an execution. n8n calls only the node that sleeps, so that all nodes can share it, also those without an ID. */
+/** Last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
 export const WEBHOOK_PATH = 'media-generation';
 
 export interface OpenTask {
 	kind: 'open';
 	taskId: string;
 	watch: Watch;
-	/** The task as last seen; undefined where it never was. */
+	/** The task as last seen; undefined if it never was. */
 	task: Task | undefined;
 	receiveUrl: Created['receiveUrl'];
 }
 
 export interface NotedTask extends Watch {
-	/** The task as it was done before the execution fell asleep, as a service can forget it. */
+	/** The task, if it was done before the execution fell asleep: a service can forget it. */
 	known?: Task | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface OpenItem<Task = NotedTask> {
 	tasks: Task[];
 	files: FileSettings;
 	assembly: Assembly;
-	/** Whether its item has the JSON that came in as `input`, and its output is to have it. */
+	/** Whether its item has the incoming JSON as `input`, which its output then gets, too. */
 	carriesInput: boolean;
 }
 
 export interface Notes {
-	/** One sleep of one execution. */
+	/** Identifies one sleep of one execution. */
 	id: string;
-	/** null: it lies finished in the input. */
+	/** null: the item is complete already. */
 	items: Array<OpenItem | null>;
 }
 
@@ -51,15 +51,15 @@ function moved(items: Notes['items'], byMs: number): Notes['items'] {
 	return items.map((item) => item && { ...item, tasks: item.tasks.map(move) });
 }
 
-/** Any change of what is written here, or of what it means, needs another number: n8n can be upgraded while executions sleep. */
+/** Raise this with every change to the notes or to their meaning: n8n can be upgraded while executions sleep. */
 const NOTES_FORMAT = 1;
 
-/** Times are written by the machine's clock: another process may read them, or somebody may set that clock. */
+/** Writes times by the machine's clock, because another process may read them, or somebody may set that clock. */
 export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-/** `none`: this node has put nothing to sleep. `unknown`: it has, in a format of another version. */
+/** `none`: this node has put nothing to sleep. `unknown`: it has, in another version's format. */
 export function readNotes(kept: unknown): Notes | 'none' | 'unknown' {
 	if (typeof kept !== 'string') return 'none';
 	const value = parseJson(kept);
@@ -79,9 +79,9 @@ export function notesReference(nodeName: string): string {
 }
 
 /**
- * Returns the URL that wakes an execution. Without n8n's token anyone could wake it, so there is no URL then; n8n has tokens since 2.14.
- * @param given what `$execution.resumeUrl` gives
- * @param search with the token, where n8n gives the URL without it
+ * Returns the URL that wakes an execution; undefined without n8n's token (n8n 2.14 and newer), because anyone could wake it then.
+ * @param given value of `$execution.resumeUrl`
+ * @param search with the token, if n8n gives the URL without it
  */
 export function resumeUrlOf(given: unknown, search?: string): string | undefined {
 	const url = urlOf(given);
@@ -100,16 +100,13 @@ export function lastDeadline(tasks: readonly NotedTask[]): number {
 	return tasks.reduce((latest, { deadline }) => Math.max(latest, deadline), 0);
 }
 
-/**
- * Picks the tasks whose end the service is to report, spread evenly over all of them: at most 50, as n8n reads the whole execution for each
- * callback. @param index from 0
- */
+/** Picks at most 50 tasks for callbacks, evenly spread, because n8n reads the whole execution for each callback. @param index from 0 */
 export function isCalledBack(index: number, count: number): boolean {
 	const picked = (until: number) => Math.floor((until * Math.min(50, count)) / count);
 	return picked(index + 1) > picked(index);
 }
 
-/** What {@link waitingTooltip} says, as the fragment of an address: it is sent nowhere. @param until epoch ms */
+/** Writes what {@link waitingTooltip} shows as the fragment of a URL, which is sent nowhere. @param until epoch ms */
 export function tooltipFragment(tasks: readonly NotedTask[], until: number): string {
 	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
 	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
@@ -117,7 +114,7 @@ export function tooltipFragment(tasks: readonly NotedTask[], until: number): str
 	return `#${until}:${encodeURIComponent(`${subject} over (${which})`)}`;
 }
 
-/** What the editor says of a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's own zone. */
+/** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
 export const waitingTooltip = `={{ ((found) => found
 	? "Asleep until " + decodeURIComponent(found[2]) + ", or until " + new Date(Number(found[1])).toLocaleString() + " at the latest"
 	: "Asleep until its tasks are over")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;

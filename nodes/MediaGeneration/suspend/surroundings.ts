@@ -1,4 +1,4 @@
-/** Says before anything is paid for what will go wrong around an execution that is to sleep: at most one hint, and one line in the log. */
+/** Warns before anything is paid for of what will go wrong around a sleeping execution, with at most one hint and one line in the log. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { seconds } from '../base/failures';
 import { isObject } from '../base/json';
@@ -12,7 +12,7 @@ interface Trouble {
 	advice: string;
 }
 
-/** n8n counts a workflow's own Timeout from the execution's start, asleep too, and cancels the execution when its deadline wakes it. */
+/** n8n counts a workflow's own Timeout from the execution's start, sleep included, and cancels the execution when its deadline wakes it. */
 function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble | undefined {
 	const { executionTimeout } = workflowSettings(context);
 	const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
@@ -22,7 +22,7 @@ function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble
 	return { hint, advice };
 }
 
-/** n8n 2.41 answers such a caller with the sleeping items at the moment when the execution begins to wait. */
+/** n8n 2.41 answers such a caller with the sleeping items as soon as the execution begins to wait. */
 function answersAtOnce({ type, parameters = {} }: { type: string; parameters?: IDataObject }) {
 	const { responseMode, options } = parameters;
 	if (type === 'n8n-nodes-base.webhook') return responseMode === 'lastNode';
@@ -41,7 +41,7 @@ function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
 	return { hint, advice };
 }
 
-/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow has finished, and it goes on with that one's items. */
+/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow has finished. It continues with that one's items. */
 function subworkflow(context: IExecuteFunctions): Trouble | undefined {
 	if (context.getMode() !== 'integrated') return undefined;
 	const hint =
@@ -49,7 +49,7 @@ function subworkflow(context: IExecuteFunctions): Trouble | undefined {
 	return { hint, advice: '' };
 }
 
-/** @param timeoutMs the longest of the tasks that the execution is to sleep on */
+/** @param timeoutMs the longest one of the tasks that the execution will sleep on */
 export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number): void {
 	quietly(() => {
 		const trouble =

@@ -1,4 +1,4 @@
-/** Puts an execution to sleep until its tasks are over. Its items go out if the deadline passes, so they carry the task IDs. */
+/** Puts an execution to sleep until its tasks have ended. Its items are output if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../task/ledger';
@@ -23,12 +23,12 @@ import {
 } from './notes';
 import { watchOver } from './watch';
 
-/** An execution goes to sleep with such tasks. The files of one that is done are fetched when the execution wakes. */
+/** A task that an execution sleeps on. If it is done, its files are fetched when the execution wakes. */
 export type SleepingTask = OpenTask | (Done & { watch: Watch });
 
-/** What an input item leaves. */
+/** What remains of an input item. */
 export interface Sleeper {
-	/** They go out by the deadline: the first one in its place, the others behind all. */
+	/** Output at the deadline: the first one in its place, the others after all of those. */
 	items: INodeExecutionData[];
 	/** null: they are complete. */
 	open: OpenItem<SleepingTask> | null;
@@ -42,10 +42,10 @@ export async function suspend(
 	const first = sleepers.map(({ items: [item = { json: {} }] }, index) => {
 		return { ...item, pairedItem: { item: index } };
 	});
-	// They come last: n8n links the items of a woken node by position.
+	// They come last, because n8n links the items of a woken node by position.
 	const further = sleepers.flatMap(({ items }) => items.slice(1));
 	const node = context.getNode();
-	// They leave by the deadline, without this node being called again.
+	// The deadline outputs them without another call of this node.
 	const all = [...first, ...further].map((item) => plainFailureItem(node, item));
 	const items = await cleanItems(context, all);
 	const { resumeUrl, callable } = waking;
@@ -60,7 +60,7 @@ export async function suspend(
 	storeOf(context)[CONTEXT_FIELD] = writeNotes(notes);
 	const tasks = notedTasks(notes);
 	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
-	// The tooltip reads this address, which has no token.
+	// The tooltip reads this URL, which has no token.
 	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(tasks, deadline);
 	const output = await putToSleep(context, items, { deadline: new Date(deadline), shownUrl });
 	watchOver({ id: notes.id, tasks, resumeUrl, context, client }, 'later');

@@ -1,4 +1,4 @@
-/** Serves the webhook that wakes a sleeping execution once all its tasks are over. Exactly one item goes out per sleeping item, in order. */
+/** Serves the webhook that wakes a sleeping execution once all its tasks have ended. It outputs exactly one item per sleeping item, in order. */
 import type {
 	IDataObject,
 	INodeExecutionData,
@@ -30,14 +30,14 @@ import {
 import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
 
 /**
- * n8n loads a whole execution for each call, keeps a core busy with a resumption, and loses executions where too many come at once. Half of
+ * n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. Half of
  * the places are for the calls of loops ({@link ALL_OVER}), which wake what was refused.
  */
 export const RESUMPTIONS_AT_ONCE = 4;
 
 /**
  * Executions that are being resumed, by the ID in their notes; false once n8n has the items and the place is free. n8n may have read another
- * call's execution before, and takes that one as well if the execution sleeps again, on a node behind (`expectedStatus`, n8n 2.41): what runs
+ * call's execution before, and takes that one as well if the execution sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs
  * between would be paid for twice.
  */
 const resuming = new Map<string, boolean>();
@@ -51,7 +51,7 @@ interface Sleeping extends Asleep {
 	notes: Notes;
 }
 
-/** Throws where this execution does not sleep on this node. Texts are read, as n8n's isolated engine copies objects field by field. */
+/** Throws if this execution does not sleep on this node. Reads texts, because n8n's isolated engine copies objects field by field. */
 async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
@@ -65,7 +65,7 @@ async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 		if (unknownNotes.isDue(now())) logOf(context).warn(words);
 		throw new CallRefusal(200, 'it sleeps until its deadline');
 	}
-	// This call came with the token, which n8n has checked, so that this n8n can call the address too.
+	// This call came with the token, which n8n has checked, so this n8n can call the URL, too.
 	const { originalUrl } = context.getRequestObject();
 	const resumeUrl = resumeUrlOf(url, urlOf(originalUrl, 'http://n8n')?.search ?? '');
 	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
@@ -76,7 +76,7 @@ async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 	return { ...asleep, items: items as INodeExecutionData[], notes };
 }
 
-/** Never throws: n8n 2.41 would mark the execution failed and still run the next node with an empty item. */
+/** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
 		const { taskId, task } = await postedTo(context);
@@ -93,7 +93,7 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 	}
 }
 
-/** Throws where the call has to come back. This process wakes the execution meanwhile. */
+/** Throws if the caller has to come back later. This process wakes the execution meanwhile. */
 function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 	const { id, context } = asleep;
 	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
@@ -102,7 +102,7 @@ function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 	watchOver(asleep, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
 	if (refusals.isDue(now())) logOf(context).info(words);
-	// By then this process has woken most of the executions that it has refused to wake.
+	// By then this process has woken most of the executions that it refused to wake.
 	throw new CallRefusal(503, words, 60);
 }
 
@@ -139,7 +139,7 @@ async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebh
 		});
 		return { webhookResponse: { received: true }, workflowData };
 	}
-	// Nobody says when n8n has stored them, and whether: this process calls again.
+	// Nothing tells whether n8n stores them, so this process calls again.
 	void pause(10_000).then(() => {
 		void settle();
 		watchOver(sleeping, 'now');
@@ -147,7 +147,7 @@ async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebh
 	return { ...isAnswered, workflowData };
 }
 
-/** Returns what goes out; undefined where a task still runs. Throws a CallRefusal where the service does not say. */
+/** Returns the output; undefined if a task still runs. Throws a CallRefusal if the service does not say. */
 async function outputOf(
 	sleeping: Sleeping,
 	reported: Reported,
@@ -173,7 +173,7 @@ async function outputOf(
 	return await cleanItems(context, output);
 }
 
-/** The service's answer can lag behind its callback, so that task is polled like a new one. */
+/** The service's answer can lag behind its callback, so the reported task is polled like a new one. */
 function expecting(asleep: Asleep, { taskId }: Reported): Asleep {
 	const tasks = asleep.tasks.map((task) =>
 		task.taskId === taskId ? { ...task, called: false, createdAt: now() } : task,
@@ -187,7 +187,7 @@ interface WakingCall {
 	ends: ReadonlyMap<string, TaskEnd>;
 }
 
-/** Returns the item itself where its own deadline has passed before its tasks were over. */
+/** Returns the item itself if its own deadline passed before its tasks had ended. */
 async function wokenItem(
 	{ context, delivery, ends }: WakingCall,
 	note: OpenItem,

@@ -1,4 +1,4 @@
-/** Watches over the sleeping executions of this process, a loop each: a lost callback leaves none asleep until its deadline. */
+/** Watches the sleeping executions of this process, one loop each, so that a lost callback leaves none asleep until its deadline. */
 import { backoffMs, OncePerMinute } from '../base/clock';
 import { isObject } from '../base/json';
 import { Limiter } from '../base/limiter';
@@ -21,15 +21,15 @@ export interface Asleep {
 
 interface Loop {
 	stop: AbortController;
-	/** All tasks have ended, and n8n is being called. */
+	/** Whether all tasks have ended, and n8n is being called. */
 	calls: boolean;
 }
 
 const loops = new Map<string, Loop>();
 
 /**
- * Sees to it that a sleeping execution has a loop in this process.
- * @param when `later`: it has just been polled. `now`: a caller says that tasks are over; a loop that polls rarely is replaced.
+ * Makes sure that a sleeping execution has a loop in this process.
+ * @param when `later`: it has just been polled. `now`: a caller says that tasks have ended, so a loop that polls rarely is replaced.
  */
 export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 	const { id } = asleep;
@@ -43,7 +43,7 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 	});
 }
 
-/** Polls of one execution at once. */
+/** Concurrent polls of one execution. */
 export const POLLS_AT_ONCE = 10;
 
 async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promise<void> {
@@ -67,7 +67,7 @@ async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promis
 	await callUntilAwake(asleep);
 }
 
-/** As many as find a place at once (`wake.ts`). */
+/** As many as are surely admitted at once (`wake.ts`). */
 const ownCalls = new Limiter(2);
 
 async function callUntilAwake(asleep: Asleep): Promise<void> {
@@ -88,16 +88,16 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 	}
 }
 
-/** Field of a call by which a loop says that it has seen all tasks end, or refused for long enough. */
+/** Field by which the call of a loop says that it has seen all tasks end, or refused for long enough. */
 export const ALL_OVER = 'all_over';
 
 export const NOT_WAITED_FOR = 'no task is waited for here';
 export const OTHER_EXECUTION = 'the task does not belong to this execution';
 
-/** `handled`: this node has answered. `n8n`: n8n is starting, or two calls woke it at the same moment. */
+/** `handled`: this node has answered. `n8n`: n8n is starting, or two calls woke it at the same time. */
 type Meaning = 'sleeps no more' | 'runs' | 'handled' | 'n8n' | 'unknown';
 
-/** n8n's words come from its waiting-webhooks.js (2.41). A status says too little: 404 also comes from an n8n that is starting. */
+/** n8n's words come from its waiting-webhooks.js (2.41). A status says too little: a starting n8n answers 404, too. */
 const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
 	['sleeps no more', 'has finished'],
 	['sleeps no more', 'does not exist'],
@@ -105,7 +105,7 @@ const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
 	['sleeps no more', NOT_WAITED_FOR],
 	['sleeps no more', OTHER_EXECUTION],
 	['runs', 'is running'],
-	// It fails for an execution of the editor that it has not saved yet.
+	// n8n fails like this for a manual execution that it has not saved yet.
 	['runs', "reading 'resumeToken'"],
 	['n8n', 'already being resumed'],
 	['n8n', 'is not registered'],

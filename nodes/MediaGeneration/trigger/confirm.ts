@@ -1,4 +1,4 @@
-/** Asks what the service itself says of a task that an anonymous caller names: by few requests, whatever is posted. */
+/** Asks what the service itself says about a task that an anonymous caller names, with few requests whatever is posted. */
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
@@ -13,11 +13,11 @@ import type { Posted } from './webhook';
 /** The verdict, or the last poll if there is none. */
 type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
 
-/** The callbacks of one account. Those of another account wait for none of them. */
+/** The callbacks of one account. Those of other accounts do not wait for them. */
 class Callbacks {
-	/** Polls at once. */
+	/** Concurrent polls. */
 	readonly turns = new Limiter(10);
-	/** Copies share one answer. */
+	/** Copies of a callback share one answer. */
 	readonly underWay = new Map<string, Promise<Confirmed>>();
 	/** Epoch ms until which an ID counts as unknown, without another request. */
 	readonly unknown = new BoundedMap<string, number>();
@@ -38,7 +38,7 @@ async function pollInTurn(client: ServiceClient, taskId: string, deadline: numbe
 	return await pollTask(client, at).finally(turn);
 }
 
-/** A callback can be faster than the service's own read of its task or its files, unless it says itself that the task still runs. */
+/** A callback can be ahead of what the service shows of its task or files, unless it says itself that the task still runs. */
 async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
 	const { account } = client;
 	const { taskId, task: claimed } = posted;
@@ -49,7 +49,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 	for (let polls = 1; ; polls += 1) {
 		const restMs = Math.max(account.pausedUntil('poll'), account.pausedUntil('outsider')) - now();
 		if (now() + Math.max(restMs, pauseMs) >= deadline) {
-			// A task may end while the service wants no request.
+			// A task may end during a pause that the service asked for.
 			const isStale = said?.kind === 'running' && restMs > pauseMs;
 			return said === undefined || isStale ? unasked(restMs) : said;
 		}
@@ -65,7 +65,7 @@ async function ask(client: ServiceClient, posted: Posted, deadline: number): Pro
 			const runs = clear.task.state === 'running' && claimed?.state === 'running';
 			if (said.kind !== 'running' || runs) return said;
 		} else if (clear !== undefined) {
-			// One of the two refusals can be about the key, and say nothing of the task.
+			// One of the two refusals can be about the key, and say nothing about the task.
 			return clear.kind === 'missing' && misses < TWICE.polls ? { ...clear, kind: 'busy' } : clear;
 		} else if (poll.kind !== 'task') said = poll;
 		pauseMs = pauseBeforeNext(poll, polls);

@@ -1,4 +1,4 @@
-/** Fetches the files in the execution that the webhook started: no sender waits for downloads, and none can lose the task. */
+/** Fetches the files in the execution that the webhook started, so that no sender waits for downloads, or can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../files/item';
 import { ItemFields } from '../actions/fields';
@@ -14,7 +14,7 @@ interface Received {
 	/** As the service sent it; without verification, as it was posted. */
 	task: JsonObject;
 	verified: boolean;
-	/** Whether the URL was signed, so that it came from somebody who may use this credential. */
+	/** Whether the URL was signed, by somebody who may use this credential. */
 	signed: boolean;
 	reference: string | undefined;
 	/** Whether the signature, or the task's own receive URL as the service shows it, has this reference. */
@@ -40,7 +40,7 @@ export function receivedItem(received: Received): INodeExecutionData {
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const files = readTriggerFileSettings(new ItemFields(context, 0));
-	// Only downloads need the client, for the service's own host; the webhook has cleaned what came.
+	// Only downloads need the client, for the service's own host: the webhook has cleaned the items.
 	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {
 		baseUrl: client?.credentials.baseUrl,

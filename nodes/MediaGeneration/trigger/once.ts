@@ -1,4 +1,4 @@
-/** One event, the end of a task for a trigger, starts one execution. A copy learns nothing before n8n has stored that execution. */
+/** Each event, the end of a task for a trigger, starts one execution. A copy gets a 200 only once n8n has stored that execution. */
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap, ensured } from '../base/boundedMap';
@@ -7,14 +7,14 @@ import { CallRefusal } from './webhook';
 
 type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
-/** The answer to the call that is being handled, or that n8n has stored its execution. */
+/** The response to the call that is being handled, or `stored` once n8n has stored its execution. */
 type EventState = CallResponse | 'stored';
 
 const SAVED_IN = 'mediaGenerationEvents';
 
 const workflows = new BoundedMap<string, BoundedMap<string, EventState>>();
 
-/** The events of a workflow's triggers. They share one list, as n8n saves the static data of a workflow as a whole. */
+/** The events of a workflow's triggers. They share one list, because n8n saves a workflow's static data as a whole. */
 export class Events {
 	private readonly node: string;
 	private readonly staticData: IDataObject;
@@ -42,7 +42,7 @@ export class Events {
 			throw new CallRefusal(503, 'this callback is being handled already, try again');
 	}
 
-	/** Claims an event for the call of this response, which nothing but n8n may fail from now on: then the sender's next try counts. */
+	/** Claims an event for the call with this response. Only n8n may fail it from now on; if it does, the sender's next try counts. */
 	claim(event: string, response: CallResponse): void {
 		this.check(event);
 		const key = this.keyOf(event);

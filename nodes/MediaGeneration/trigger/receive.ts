@@ -14,7 +14,7 @@ import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
 
 /** Throws a CallRefusal for a URL without the signature that it should have. */
 async function checkedCall(context: IWebhookFunctions) {
-	// The host is a placeholder, as n8n does not know its outside address.
+	// The host is a placeholder, because n8n does not know its external address.
 	const url = new URL(context.getRequestObject().originalUrl, 'http://localhost');
 	const client = await recentClient(context);
 	const { callbackSecret } = client.credentials;
@@ -25,7 +25,7 @@ async function checkedCall(context: IWebhookFunctions) {
 	return { client, url, signed };
 }
 
-/** Throws a CallRefusal where the service says nothing of the task. */
+/** Throws a CallRefusal if the service says nothing about the task. */
 async function confirmed(client: ServiceClient, posted: Posted, deadline: number) {
 	const said = await confirm(client, posted, deadline);
 	if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
@@ -46,7 +46,7 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 	return undefined;
 }
 
-/** Prefers the service's spelling of a posted ID, but keeps the posted one where the service names another. */
+/** Prefers the service's spelling of a posted ID, but keeps the posted one if the service names another task. */
 function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
@@ -59,7 +59,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	const reference = referenceIn(url);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
-	// `done` without files can't take the place of `done` with them, nor a reference that nothing verifies that of a verified one.
+	// `done` without files must not replace `done` with files, nor an unverified reference a verified one.
 	const eventOf = (id: string, status: string, { withFiles = true, verified = true } = {}) =>
 		JSON.stringify([id, status, withFiles, verified ? (reference ?? '') : null]);
 	// Listening in the editor takes one event, and a tester sends the same task again.
@@ -82,7 +82,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 		reference_verified: verified,
 	});
 	const workflowData = [await cleanItems(context, [item])];
-	// A running task does not come here, except one that is done without a file.
+	// A running task does not get here, except one that is done without a file.
 	const event = eventOf(task.id ?? taskId, task.status, {
 		withFiles: verdict.kind !== 'running',
 		verified,

@@ -24,7 +24,7 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	return undefined;
 }
 
-/** Where this n8n is called, as it says itself. */
+/** Returns the origin at which this n8n says that it is called. */
 export function ownOrigin(context: IExecuteFunctions): string | undefined {
 	return urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0))?.origin;
 }
@@ -63,7 +63,7 @@ export function prepareReceiveUrl(
 /** Matches the path of a Media Generation Trigger, or of a node with the same kind of webhook. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
-/** The URLs that this process has checked outside of the editor. */
+/** URLs that this process has checked outside the editor. */
 const checked = new BoundedMap<string, true>();
 
 interface Surroundings {
@@ -72,7 +72,7 @@ interface Surroundings {
 	callbackSecret: string;
 }
 
-/** Says why no callback arrives at the address of a trigger; undefined where nothing is known. */
+/** Explains why no callback arrives at a trigger's URL; undefined if no reason is known. */
 async function triggerProblem(
 	context: IExecuteFunctions,
 	url: URL,

@@ -1,15 +1,15 @@
 /**
- * Signs callback URLs, as the service signs nothing itself. Only URLs of this n8n are signed (`receiveUrl.ts`), and for one trigger, so
- * that nobody who may use the credential gets a signature sent to a host of his own.
+ * Signs callback URLs, because the service signs nothing itself. Only URLs of this n8n are signed (`receiveUrl.ts`), each for one trigger,
+ * so that nobody who may use the credential gets a signature sent to a host of their own.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 import { MAX_REFERENCE } from '../base/limits';
 
-/** The names in the URL. `expires` is in epoch seconds. */
+/** Query parameters that are signed. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;
 
-/** A trigger's own part of a path, `<webhook ID>/callback`. A proxy can remove or add a prefix. */
+/** Returns a trigger's own part of a path, `<webhook ID>/callback`. A proxy can remove or add a prefix. */
 function triggerPath({ pathname }: URL): string {
 	return pathname.split('/').filter(Boolean).slice(-2).join('/');
 }
@@ -42,7 +42,7 @@ export function isShown(called: URL, task: JsonObject): boolean {
 	});
 }
 
-/** Says why the URL of a call may not be believed. @param now epoch ms */
+/** Explains why a call's URL can't be trusted. @param now epoch ms */
 export function signatureProblem(url: URL, secret: string, now: number): string | undefined {
 	const signature = url.searchParams.get('signature');
 	if (signature === null) return 'the callback URL is not signed';

@@ -9,7 +9,7 @@ import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
 import { POST } from '../base/limits';
 
-/** Says why a call starts nothing. With status 200 nothing is wrong with it, and its sender need not try again. */
+/** The reason why a call starts nothing. With status 200 nothing is wrong, and the sender need not try again. */
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
@@ -22,11 +22,11 @@ export class CallRefusal extends Error {
 
 export interface Posted {
 	taskId: string;
-	/** What the sender says of the task; undefined where the body only names it. */
+	/** What the sender says about the task; undefined if the body only names it. */
 	task: Task | undefined;
 }
 
-/** @param parsed what n8n has made of a body of another type, such as a form */
+/** @param parsed what n8n made of a body of another type, such as a form */
 export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 	const { body, unread } = readPost(raw, parsed);
 	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
@@ -53,13 +53,13 @@ function readPost(raw: Buffer | undefined, parsed: unknown): Read {
 	}
 }
 
-/** Ignores the stated content type. Throws a CallRefusal where the body names no task. */
+/** Ignores the stated content type. Throws a CallRefusal if the body names no task. */
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
 	const { raw, parsed } = await callBody(context);
 	return readPosted(raw, parsed);
 }
 
-/** Answers a call that failed: where a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
+/** Answers a call that failed: if a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
 export function refuse(
 	context: IWebhookFunctions,
 	call: string,
@@ -73,10 +73,10 @@ export function refuse(
 		? error
 		: new CallRefusal(503, 'the callback could not be handled, try again');
 	const isIgnored = status === 200;
-	// The service's words are in it. They are cut before they are cleaned, as every copy of a call pays for that.
+	// It has the service's words. They are cut before they are cleaned, because every copy of a call costs that time.
 	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
 	const why = isIgnored ? { ignored: said } : { error: said };
-	// A sender that tries again soon finds the same (RFC 9110, 10.2.3).
+	// A sender that tries again soon would find the same (RFC 9110, 10.2.3).
 	if (status === 503) response.setHeader('Retry-After', retryAfterS);
 	return answer(context, status, { received: isIgnored, ...why });
 }
