@@ -102,7 +102,7 @@ export async function playAgent(
 		for (const { at, kind } of history.events)
 			machine.later(at * 1000, () => {
 				note(kind);
-				if (kind === 'clock set back') machine.wallOffset -= 3_600_000;
+				if (kind === 'clock set back') machine.moveWall(-3_600_000);
 				else stopped = true;
 				if (kind === 'stop') n8n.stop();
 			});

@@ -96,11 +96,11 @@ function happen({ kind }: EventScript, { n8n, service, machine, note }: Stage): 
 			return n8n.die();
 		case 'clock set back':
 			note('somebody sets the clock back by an hour');
-			machine.wallOffset -= 3_600_000;
+			machine.moveWall(-3_600_000);
 			return;
 		case 'clock set forward':
 			note('somebody sets the clock forward by two days');
-			machine.wallOffset += 2 * 86_400_000;
+			machine.moveWall(2 * 86_400_000);
 			return;
 		case 'forged callback':
 		case 'forged sibling': {
