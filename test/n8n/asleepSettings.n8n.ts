@@ -150,8 +150,7 @@ describe('asleep, with every setting', () => {
 				{ what: 'The execution of the sub-workflow' },
 			);
 			assert.ok(sleeper);
-			const asleep = await rest.waitForExecution(sleeper.id, 'waiting');
-			assert.equal(asleep.status, 'waiting');
+			const asleep = await rest.waitForSleep(sleeper.id);
 			const hint = /"once for each item\\", only one of its items goes on/;
 			assert.match(JSON.stringify(asleep.resultData.runData), hint);
 			await service.finish(taskOf('First'));
@@ -189,7 +188,7 @@ describe('asleep, with every setting', () => {
 			const { parent, child } = await subWorkflow(context, 'as JSON');
 			const id = await parent.start([endless('Slept')]);
 			await waitUntil(() => service.creations().length === 1, { what: 'The task' });
-			await rest.waitForExecution(id, 'waiting');
+			await rest.waitForSleep(id);
 			await service.finish(taskOf('Slept'));
 			const out = items(await ended(context, id), 'Sub-workflow');
 			assert.deepEqual(out.map(endOf), ['done']);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PNG } from 'pngjs';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
-import { action, type Link, start } from './harness/nodes';
+import { action, base, generate, type Link, start } from './harness/nodes';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
 import type { Output } from '../engine/files';
@@ -115,4 +115,89 @@ describe('basics', () => {
 		assert.deepEqual(taskIds.split(',').sort(), made.sort());
 		assert.equal(found.media_outcome, 'done');
 	});
+
+	interface TestRun {
+		id: string;
+		status: string;
+	}
+
+	interface TestCase {
+		executionId: number;
+		status: string;
+		errorCode: string | null;
+	}
+
+	/** A table of n8n's with these rows, whose columns are texts. */
+	async function tableOf(rows: Array<Record<string, string>>): Promise<string> {
+		const { rest } = context;
+		const project = await rest.request<{ id: string }>('GET', '/projects/personal');
+		const tables = `/projects/${project.id}/data-tables`;
+		const columns = Object.keys(rows[0] ?? {}).map((name) => ({ name, type: 'string' }));
+		const { id } = await rest.request<{ id: string }>('POST', tables, { name: 'Rows', columns });
+		await rest.request('POST', `${tables}/${id}/insert`, { data: rows });
+		return id;
+	}
+
+	it(
+		'pays once for each row of an evaluation; n8n takes a row that sleeps for one without metrics, and it goes on',
+		{ skip: atLeast('2.41') ? false : 'Evaluations with tables are tried from 2.41 on' },
+		async () => {
+			const { rest, service } = context;
+			service.reset();
+			const rows = [
+				{ text: 'polled', mode: 'poll', timeout: '1', standIn: '{"ms":2500}' },
+				{ text: 'asleep', mode: 'callback', timeout: '3600', standIn: '{"never_ends":true}' },
+			];
+			const metric = {
+				id: '1',
+				name: 'credits',
+				value: '={{ $json.credit_cost }}',
+				type: 'number',
+			};
+			const nodes = [
+				base('Row', ['evaluationTrigger', 4.7], {
+					source: 'dataTable',
+					dataTableId: { __rl: true, mode: 'id', value: await tableOf(rows) },
+				}),
+				generate(
+					{ text: '={{ $json.text }}', waitMode: '={{ $json.mode }}' },
+					{
+						gracePeriod: 0,
+						timeout: '={{ Number($json.timeout) }}',
+						extraFields: '={{ `{"stand_in":${$json.standIn}}` }}',
+					},
+					{ retryOnFail: true, maxTries: 5, waitBetweenTries: 0 },
+				),
+				base('Metrics', ['evaluation', 4.7], {
+					...{ operation: 'setMetrics', metric: 'customMetrics' },
+					metrics: { assignments: [metric] },
+				}),
+			];
+			const testRuns = `/workflows/${(await context.save(nodes)).id}/test-runs`;
+			await rest.request('POST', `${testRuns}/new`, {});
+			const { id } = await waitUntil(
+				async () => {
+					const [run] = await rest.request<TestRun[]>('GET', testRuns);
+					return run?.status === 'completed' && run;
+				},
+				{ what: 'The end of the evaluation' },
+			);
+			const cases = await rest.request<TestCase[]>('GET', `${testRuns}/${id}/test-cases`);
+			assert.deepEqual(cases.map(({ status, errorCode }) => [status, errorCode]).sort(), [
+				['error', 'NO_METRICS_COLLECTED'],
+				['success', null],
+			]);
+			const sleeper = String(cases.find(({ status }) => status === 'error')?.executionId);
+			await rest.waitForSleep(sleeper);
+			const [asleep] = service.creations(({ body }) => body.text === 'asleep');
+			await service.finish(asleep?.id ?? '');
+			const execution = await rest.waitForExecution(sleeper);
+			assert.equal(execution.status, 'success', execution.resultData.error?.message);
+			assert.equal(only(execution, 'Metrics').json.task_id, asleep?.id);
+			assert.deepEqual(
+				service.creations().map(({ body }) => body.text),
+				['polled', 'asleep'],
+			);
+		},
+	);
 });

@@ -39,6 +39,7 @@ describe('branches', () => {
 		const textOf = (taskId: unknown) => service.task(String(taskId)).body.text;
 		assert.deepEqual(all.map(({ json }) => textOf(json.task_id)).sort(), texts);
 		assert.equal(service.creations().length, 4);
+		assert.ok(service.callbacks.length > 0, 'it slept');
 		assert.ok(all.every(({ json, binary }) => json.status === 'done' && binary?.data));
 	});
 });

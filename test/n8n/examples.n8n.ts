@@ -103,7 +103,7 @@ describe('examples', () => {
 		context.service.settings.taskMs = 3_600_000;
 		const saved = await context.rest.createWorkflow(read('long-task'));
 		const id = await context.rest.runManually(saved, START);
-		assert.equal((await context.rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		await context.rest.waitForSleep(id);
 		for (const { id: taskId } of context.service.creations()) await context.service.finish(taskId);
 		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);

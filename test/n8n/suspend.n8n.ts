@@ -45,10 +45,6 @@ describe('suspend', () => {
 
 	const job = (text: string, standIn: Record<string, unknown>): JobSettings => ({ text, standIn });
 
-	async function sleeping(id: string): Promise<Execution> {
-		return await context.rest.waitForExecution(id, 'waiting');
-	}
-
 	function checkDone(execution: Execution, count: number): void {
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		assert.equal(items(execution, 'Last').length, count);
@@ -63,7 +59,7 @@ describe('suspend', () => {
 			}),
 		);
 		const id = await start(jobs);
-		await sleeping(id);
+		await rest.waitForSleep(id);
 		const suspendedAt = Date.now();
 		const execution = await rest.waitForExecution(id);
 		checkDone(execution, 12);
@@ -121,7 +117,7 @@ describe('suspend', () => {
 	it('survives SIGKILL of n8n while it sleeps', async () => {
 		const { n8n, rest, service } = context;
 		const id = await start([job('Long', { ms: 3_600_000 }), job('Longer', { ms: 3_600_000 })]);
-		await sleeping(id);
+		await rest.waitForSleep(id);
 		await n8n.kill('SIGKILL');
 		await n8n.restart();
 		await rest.login();
@@ -142,7 +138,7 @@ describe('suspend', () => {
 			const { n8n, rest, service } = context;
 			const jobs = [job('Long', { never_ends: true }), job('Next', { never_ends: true })];
 			const id = await start(jobs, 120);
-			await sleeping(id);
+			await rest.waitForSleep(id);
 			const flow = await publishFlow(context);
 			const late = await flow.start([endless('Late', { mode: 'poll' })], { timeout: 2 });
 			const failed = await rest.waitForExecution(late);

@@ -82,7 +82,7 @@ describe('today', () => {
 			options: { gracePeriod: 0, extraFields },
 		});
 		const id = await begin(workflow);
-		assert.equal((await rest.waitForExecution(id, 'waiting')).status, 'waiting');
+		await rest.waitForSleep(id);
 		const [task] = service.creations('dubbing');
 		assert.ok(task);
 		assert.match(String(task.receiveUrl), /\/webhook-waiting\//);

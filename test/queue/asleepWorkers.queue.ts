@@ -30,8 +30,7 @@ describe('asleep in queue mode', () => {
 		const options = { gracePeriod: 0, timeout: 3600 };
 		const nodes = generating(name, { fields: { waitMode: 'callback' }, options });
 		const { id } = await context.start(nodes, { jobs });
-		const execution = await rest.waitForExecution(id, 'waiting');
-		assert.equal(execution.status, 'waiting', execution.resultData.error?.message);
+		await rest.waitForSleep(id);
 		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
 		assert.ok(worker, 'no worker names the execution');
 		return { id, worker };

@@ -110,8 +110,7 @@ export async function publishFlow(
 		start,
 		async asleep(jobs, settings) {
 			const execution = await start(jobs, settings);
-			const { status, resultData } = await rest.waitForExecution(execution, 'waiting');
-			assert.equal(status, 'waiting', resultData.error?.message);
+			await rest.waitForSleep(execution);
 			return execution;
 		},
 	};

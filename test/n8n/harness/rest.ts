@@ -161,19 +161,30 @@ export class Rest {
 		return readExecution(await this.request('GET', `/executions/${id}`));
 	}
 
-	/** Waits until the execution is over (`finished`) or suspended (`waiting`, or over, should it never suspend). */
-	async waitForExecution(
-		id: string,
-		until: 'finished' | 'waiting' = 'finished',
-	): Promise<Execution> {
-		return waitUntil(
+	/** Waits until the execution is over. */
+	async waitForExecution(id: string): Promise<Execution> {
+		return await waitUntil(
 			async () => {
 				const execution = await this.execution(id);
-				const reached =
-					isFinished(execution.status) || (until === 'waiting' && execution.status === 'waiting');
-				return reached && execution;
+				return isFinished(execution.status) && execution;
 			},
-			{ what: `The ${until === 'finished' ? 'end' : 'suspension'} of execution ${id}` },
+			{ what: `The end of execution ${id}` },
+		);
+	}
+
+	/** Waits until the execution sleeps. Fails where it has finished instead. */
+	async waitForSleep(id: string): Promise<Execution> {
+		return await waitUntil(
+			async () => {
+				const execution = await this.execution(id);
+				const { status, resultData } = execution;
+				if (isFinished(status))
+					throw new Error(
+						`Execution ${id} did not sleep: ${status}, ${resultData.error?.message ?? 'no error'}`,
+					);
+				return status === 'waiting' && execution;
+			},
+			{ what: `The sleep of execution ${id}` },
 		);
 	}
 
