@@ -164,7 +164,7 @@ describe('basics', () => {
 					{
 						gracePeriod: 0,
 						timeout: '={{ Number($json.timeout) }}',
-						extraFields: '={{ `{"stand_in":${$json.standIn}}` }}',
+						extraFields: '={{ JSON.stringify({ stand_in: JSON.parse($json.standIn) }) }}',
 					},
 					{ retryOnFail: true, maxTries: 5, waitBetweenTries: 0 },
 				),

@@ -1,43 +1,101 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { applySettings } from '../service';
 import { inSharedContext, type TestContext } from './harness/context';
-import { type Execution, type Item, items } from './harness/execution';
+import { type BinaryEntry, type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
 import { atLeast } from './harness/version';
-import { exampleNames, exampleWorkflow, type Workflow } from './harness/workflow';
+import { exampleNames, exampleSettings, exampleWorkflow, type Workflow } from './harness/workflow';
 
-const START = 'When Clicked';
-/** How an MP3 file with a tag begins. */
-const MP3 = 'ID3\x03';
+/** How a file with this ending begins. */
+const heads: Record<string, RegExp> = {
+	wav: /^RIFF/,
+	mp3: /^ID3\x03/,
+	png: /^\x89PNG/,
+	srt: /^1\r?\n/,
+	json: /^[[{]/,
+};
+
+interface Expected {
+	/** By the node: for each of its items, what the names of its files end with. */
+	files: Record<string, string[][]>;
+	/** How many are paid for. */
+	tasks: number;
+}
+
+/** Examples that are done when their files are there. */
+const made: Record<string, Expected> = {
+	'text-to-file': { files: { Speak: [['announcement.wav']] }, tasks: 1 },
+	'first-run': {
+		files: {
+			'Door Creaks': [['.wav']],
+			'Say Hello': [['.wav', '.srt', '.json']],
+			'Paint a Lighthouse': [['.png']],
+		},
+		tasks: 3,
+	},
+	'sound-batch': { files: { 'Make Sounds': Array<string[]>(8).fill(['.wav']) }, tasks: 8 },
+	'four-pictures': { files: { 'Each Picture': Array<string[]>(4).fill(['.png']) }, tasks: 1 },
+	'reference-image': { files: { 'Paint It': [['painted.png']] }, tasks: 1 },
+	'any-task': { files: { 'Make Music': [['.wav']] }, tasks: 1 },
+	dubbing: { files: { 'Dub It': [['ferry-de.wav']] }, tasks: 2 },
+	dialogue: { files: { 'Join the Scenes': [['harbour.wav'], ['tower.wav']] }, tasks: 5 },
+	'jingle-and-speech': { files: { Join: [['news.wav']] }, tasks: 2 },
+	'a-scene': { files: { 'Use the Files': [['.wav', '.png', '.wav']] }, tasks: 3 },
+	'book-chapter': { files: { 'Speak the Chapter': [['.wav', '.srt', '.json']] }, tasks: 3 },
+};
 
 /** Every example as it is shipped, but for the credential, in a real n8n. */
 describe('examples', () => {
 	let context: TestContext;
 	inSharedContext((shared) => (context = shared));
 
-	function read(name: string): Workflow {
-		return exampleWorkflow(name, context);
+	const read = (name: string): Workflow => exampleWorkflow(name, context);
+
+	/** Starts an example. Its ID. */
+	async function begin(workflow: Workflow): Promise<string> {
+		const saved = await context.rest.createWorkflow(workflow);
+		return await context.rest.runManually(saved, 'When Clicked');
 	}
 
-	async function run(
-		name: string,
-		change: (workflow: Workflow) => void = () => undefined,
-	): Promise<Execution> {
-		context.service.reset();
-		const workflow = read(name);
-		change(workflow);
-		const saved = await context.rest.createWorkflow(workflow);
-		const id = await context.rest.runManually(saved, START);
+	async function over(id: string): Promise<Execution> {
 		const execution = await context.rest.waitForExecution(id);
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		return execution;
 	}
 
-	async function signature(item: Item | undefined): Promise<string> {
-		assert.ok(item?.binary?.data, 'the item has a file');
-		const bytes = await context.rest.download(item.binary.data);
-		return bytes.subarray(0, 4).toString('latin1');
+	const run = async (workflow: Workflow) => await over(await begin(workflow));
+
+	function fresh(): void {
+		context.service.reset();
+		applySettings(context.service.settings, exampleSettings);
+	}
+
+	function setJson(workflow: Workflow, nodeName: string, json: object): void {
+		const node = workflow.nodes.find(({ name }) => name === nodeName);
+		assert.ok(node);
+		node.parameters.jsonOutput = JSON.stringify(json);
+	}
+
+	async function checkFile(entry: BinaryEntry | undefined, end: string): Promise<void> {
+		const { fileName = '' } = entry ?? {};
+		assert.ok(entry && fileName.endsWith(end), `"${fileName}" instead of ${end}`);
+		const bytes = await context.rest.download(entry);
+		const head = heads[fileName.split('.').at(-1) ?? ''];
+		assert.match(bytes.subarray(0, 4).toString('latin1'), head ?? /^$/, fileName);
+	}
+
+	/** What a node gave: for each item, the ends of the names of its files. */
+	async function checkFiles(execution: Execution, name: string, ends: string[][]): Promise<void> {
+		const all = items(execution, name).map(({ binary }) => Object.values(binary ?? {}));
+		assert.deepEqual(
+			all.map(({ length }) => length),
+			ends.map(({ length }) => length),
+			`files of ${name}`,
+		);
+		for (const [index, entries] of all.entries())
+			for (const [at, entry] of entries.entries()) await checkFile(entry, ends[index]?.[at] ?? '');
 	}
 
 	it('are importable: unique names and IDs, nodes that say what they are for', () => {
@@ -53,16 +111,18 @@ describe('examples', () => {
 		}
 	});
 
-	it('text-to-file makes a file with the right name', async () => {
-		const [item, ...others] = items(await run('text-to-file'), 'Speak');
-		assert.equal(others.length, 0);
-		assert.equal(item?.binary?.data?.fileName, 'announcement.wav');
-		assert.equal(await signature(item), 'RIFF');
-		assert.equal(context.service.creations('speech_by_id').length, 1);
-	});
+	for (const [name, { files, tasks }] of Object.entries(made))
+		it(`${name} makes its files`, async () => {
+			fresh();
+			const execution = await run(read(name));
+			for (const [node, ends] of Object.entries(files)) await checkFiles(execution, node, ends);
+			assert.equal(context.service.creations().length, tasks);
+			assert.ok(context.service.maxActive <= 5, 'more than five at once');
+		});
 
 	it('rows-to-files writes a file for each row, and keeps the fields of the row', async () => {
-		const saved = items(await run('rows-to-files'), 'What Was Saved');
+		fresh();
+		const saved = items(await run(read('rows-to-files')), 'What Was Saved');
 		assert.deepEqual(
 			saved.map(({ json }) => json.row),
 			Array.from({ length: 20 }, (_, index) => index + 1),
@@ -71,165 +131,65 @@ describe('examples', () => {
 		assert.ok(saved.every(({ json }) => existsSync(String(json.file))));
 	});
 
-	it('sound-batch makes all sounds of the list, at most five at once', async () => {
-		const execution = await run('sound-batch');
-		const sounds = items(execution, 'Make Sounds');
-		assert.equal(sounds.length, 8);
-		assert.ok(sounds.every(({ json }) => json.status === 'done'));
-		assert.equal(await signature(sounds[7]), 'RIFF');
-		assert.ok(context.service.maxActive <= 5, 'five at once');
-	});
-
-	it('four-pictures gives an item for each picture of one task', async () => {
-		const execution = await run('four-pictures');
-		const pictures = items(execution, 'Each Picture');
-		assert.equal(pictures.length, 4);
-		assert.equal(new Set(pictures.map(({ json }) => json.address)).size, 4);
-		assert.equal(new Set(pictures.map(({ json }) => json.task_id)).size, 1);
-		assert.equal(await signature(pictures[3]), '\x89PNG');
-		assert.equal(context.service.creations('image').length, 1);
-	});
-
-	it('any-task makes music by an endpoint that has no operation of its own', async () => {
-		const [item, ...others] = items(await run('any-task'), 'Make Music');
-		assert.equal(others.length, 0);
-		assert.equal(item?.json.type, 'music_generation');
-		assert.equal(await signature(item), 'RIFF');
-		assert.equal(context.service.creations('music').length, 1);
+	it('price-first paints what is cheap enough, and nothing else', async () => {
+		fresh();
+		await checkFiles(await run(read('price-first')), 'Paint It', [['.png']]);
+		context.service.settings.costs.image = 300;
+		const tooMuch = await run(read('price-first'));
+		assert.equal(items(tooMuch, 'Too Expensive')[0]?.json.credits, 600);
+		assert.equal(context.service.creations().length, 1);
 	});
 
 	it('long-task sleeps until its callbacks are in', async () => {
-		context.service.reset();
+		fresh();
 		context.service.settings.taskMs = 3_600_000;
-		const saved = await context.rest.createWorkflow(read('long-task'));
-		const id = await context.rest.runManually(saved, START);
+		const id = await begin(read('long-task'));
 		await context.rest.waitForSleep(id);
 		for (const { id: taskId } of context.service.creations()) await context.service.finish(taskId);
-		const execution = await context.rest.waitForExecution(id);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		const rest = items(execution, 'Wait for the Rest');
-		assert.deepEqual(
-			rest.map(({ json }) => json.status),
-			['done', 'done'],
-		);
-		assert.equal(await signature(rest[1]), MP3);
+		await checkFiles(await over(id), 'Wait for the Rest', [['.mp3'], ['.mp3']]);
 		assert.equal(context.service.creations().length, 2);
 	});
 
 	it('paid-tasks lists the tasks of the last day, with their files', async () => {
-		const { service, rest } = context;
-		service.reset();
-		service.settings.lists.tasks = true;
+		const { service } = context;
+		fresh();
 		service.settings.clockOffsetMs = -2 * 86_400_000;
 		await service.order({ text: 'Rain', stand_in: {} });
 		await service.order({ text: 'Wind', stand_in: { end: 'error' } });
-		const saved = await rest.createWorkflow(read('paid-tasks'));
-		const pastOnly = await rest.run(saved, START);
-		assert.equal(items(pastOnly, 'List Tasks').length, 0);
+		assert.equal(items(await run(read('paid-tasks')), 'List Tasks').length, 0);
 		service.settings.clockOffsetMs = 0;
-		const execution = await rest.run(saved, START);
-		const [wind, rain] = items(execution, 'Fetch Files');
-		assert.equal(wind?.json.outcome, 'failed');
-		assert.equal(await signature(rain), 'RIFF');
+		const execution = await run(read('paid-tasks'));
+		assert.equal(items(execution, 'Fetch Files')[0]?.json.outcome, 'failed');
+		await checkFiles(execution, 'Fetch Files', [[], ['.wav']]);
 		assert.equal(service.creations().length, 2);
 	});
 
 	it('recover-task fetches the files of a task made by somebody else, and pays nothing', async () => {
-		const first = await run('text-to-file');
-		const taskId = String(items(first, 'Speak')[0]?.json.task_id);
+		fresh();
 		const workflow = read('recover-task');
-		const node = workflow.nodes.find(({ name }) => name === 'The Task ID');
-		assert.ok(node);
-		node.parameters.jsonOutput = JSON.stringify({ task_id: taskId });
-		const saved = await context.rest.createWorkflow(workflow);
-		const execution = await context.rest.run(saved, START);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.equal(items(execution, 'Look')[0]?.json.status, 'done');
-		assert.equal(await signature(items(execution, 'Fetch')[0]), 'RIFF');
+		setJson(workflow, 'The Task ID', { task_id: await context.service.order() });
+		await checkFiles(await run(workflow), 'Fetch', [['.wav']]);
 		assert.equal(context.service.creations().length, 1);
 	});
 
 	it('error-branch sends each outcome where it can be helped', async () => {
-		context.service.reset();
+		fresh();
 		context.service.settings.taskMs = 4000;
-		const workflow = read('error-branch');
-		const jobs = workflow.nodes.find(({ name }) => name === 'Three Jobs');
-		assert.ok(jobs);
-		const given = JSON.parse(String(jobs.parameters.jsonOutput)) as {
-			jobs: Array<{ text: string; timeout: number }>;
-		};
-		assert.equal(given.jobs[1]?.timeout, 1);
-		const saved = await context.rest.createWorkflow(workflow);
-		const execution = await context.rest.run(saved, START);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const execution = await run(read('error-branch'));
 		assert.deepEqual(
 			items(execution, 'Make the Sound', { output: 1 }).map(({ json }) => json.outcome),
 			['timed_out', 'invalid'],
 		);
-		assert.equal(items(execution, 'Use the File').length, 1);
-		const [waited] = items(execution, 'Wait Some More');
-		assert.equal(waited?.json.status, 'done');
-		assert.equal(await signature(waited), 'RIFF');
+		await checkFiles(execution, 'Use the File', [['.wav']]);
+		await checkFiles(execution, 'Wait Some More', [['.wav']]);
 		const [repeat] = items(execution, 'Correct and Repeat');
-		assert.equal(repeat?.json.outcome, 'invalid');
 		assert.match(String(repeat?.json.reason), /"Text" is empty/);
 		assert.equal(context.service.creations().length, 2);
 	});
 
-	it('first-run makes a sound, speech with a transcript, and a picture', async () => {
-		const execution = await run('first-run');
-		assert.equal(await signature(items(execution, 'Door Creaks')[0]), 'RIFF');
-		assert.ok(items(execution, 'Say Hello')[0]?.binary?.data_1, 'the transcript');
-		assert.equal(await signature(items(execution, 'Paint a Lighthouse')[0]), '\x89PNG');
-		assert.equal(context.service.creations().length, 3);
-	});
-
-	it('book-chapter makes one file with captions out of a text that is too long', async () => {
-		const execution = await run('book-chapter');
-		const [item, ...others] = items(execution, 'Speak the Chapter');
-		assert.equal(others.length, 0);
-		const parts = context.service.creations('speech_by_id').length;
-		assert.ok(parts > 2, `${parts} parts`);
-		assert.equal((item?.json.task_ids as string[]).length, parts);
-		assert.equal(await signature(item), 'RIFF');
-		assert.ok(item?.binary?.data_1, 'captions');
-		const [marks] = items(execution, 'Chapter Marks');
-		assert.equal((marks?.json.marks as string[]).length, parts);
-	});
-
-	it('dialogue joins the lines of each scene, each with its own voice', async () => {
-		const execution = await run('dialogue');
-		const scenes = items(execution, 'Join the Scenes');
-		assert.deepEqual(
-			scenes.map(({ json, binary }) => [json.group, binary?.data?.fileName]),
-			[
-				['harbour', 'harbour.wav'],
-				['tower', 'tower.wav'],
-			],
-		);
-		assert.equal(await signature(scenes[1]), 'RIFF');
-		assert.equal(context.service.creations().length, 5);
-	});
-
-	it('jingle-and-speech puts a sound and a speech into one file', async () => {
-		const [news, ...others] = items(await run('jingle-and-speech'), 'Join');
-		assert.equal(others.length, 0);
-		assert.equal(news?.binary?.data?.fileName, 'news.wav');
-		assert.equal((news?.json.parts as unknown[]).length, 2);
-		assert.equal(await signature(news), 'RIFF');
-	});
-
-	it('a-scene keeps three files in one item, by names of their own', async () => {
-		const [scene, ...others] = items(await run('a-scene'), 'Use the Files');
-		assert.equal(others.length, 0);
-		assert.deepEqual(Object.keys(scene?.binary ?? {}).sort(), ['picture', 'sound', 'speech']);
-		assert.deepEqual([...(scene?.json.files as string[])].sort(), ['picture', 'sound', 'speech']);
-		assert.equal(context.service.creations().length, 3);
-	});
-
 	it('answer-now answers with the task at once, and with its file at a second address', async () => {
 		const { service, rest } = context;
-		service.reset();
+		fresh();
 		service.settings.taskMs = 3_600_000;
 		await rest.publish(await rest.createWorkflow(read('answer-now')));
 		const ordered = await rest.callWebhook('media-order', { text: 'Rain' });

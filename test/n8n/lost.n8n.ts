@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
-import { type Execution, items } from './harness/execution';
+import type { Execution } from './harness/execution';
 import { action, base, called, type Node, workflowOf } from './harness/nodes';
 import { waitUntil } from './harness/wait';
 
@@ -75,21 +75,10 @@ describe('a creation whose answer never came', () => {
 		context.service.creations().map(({ body }) => String(body.text).split(' ')[0]);
 
 	const rows: Array<[string, Lists, RegExp]> = [
-		['no list', { tasks: false }, /the task may exist$/],
 		['a list that lacks it', { tasks: true, tasksLagMs: 3_600_000 }, /the task may exist$/],
 		['a list without times', { tasks: true, times: 'none' }, /lists a task that could be it/],
-		[
-			'other names of times',
-			{ tasks: true, times: 'another name' },
-			/lists a task that could be it/,
-		],
-		[
-			'local times without a zone',
-			{ tasks: true, times: 'local' },
-			/lists a task that could be it/,
-		],
 	];
-	for (const [name, lists = {}, message] of rows)
+	for (const [name, lists, message] of rows)
 		it(`${name}: unknown, and paid once by two tries and two Retries`, async () => {
 			Object.assign(context.service.settings.lists, lists);
 			const first = await run();
@@ -109,21 +98,6 @@ describe('a creation whose answer never came', () => {
 			);
 			assert.ok(texts().filter((text) => text === 'Second').length <= 1);
 		});
-
-	it('a list of two providers, which name their types differently: found, and paid once', async () => {
-		const { service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
-		for (const type of ['minimax_tts', 'tts']) {
-			service.settings.taskTypes.speech_by_name = type;
-			const execution = await run();
-			assert.equal(execution.status, 'success', execution.resultData.error?.message);
-			assert.deepEqual(
-				items(execution, 'Generate').map(({ json }) => json.type),
-				[type, type],
-			);
-		}
-		assert.deepEqual(texts(), ['First', 'Second', 'First', 'Second']);
-	});
 
 	for (const saveExecutionProgress of [true, false])
 		it(`killed before it came, ${saveExecutionProgress ? 'with' : 'without'} saved progress: paid once by it and a Retry`, async () => {
