@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type Execution, items } from '../n8n/harness/execution';
+import {
+	checkDone,
+	checkPaidOnce,
+	ended,
+	endless,
+	type Job,
+	publishFlow,
+} from '../n8n/asleep/workbench';
+import { items } from '../n8n/harness/execution';
 import type { TaskRecord } from '../service';
 import { waitUntil } from '../n8n/harness/wait';
 import type { Member } from './cluster';
 import { type QueueContext, startQueueContext } from './context';
-import { generating, type Job } from './workflows';
 
 /** Who wakes what a worker has put to sleep. Every callback is sent once. */
 describe('asleep in queue mode', () => {
@@ -17,21 +24,15 @@ describe('asleep in queue mode', () => {
 	after(async () => await context?.close());
 	beforeEach(() => context.service.reset());
 
-	function endless(name: string, count: number): Job[] {
-		return Array.from({ length: count }, (_, index) => ({
-			text: `${name} ${index}`,
-			standIn: { never_ends: true },
-		}));
-	}
+	const endlessJobs = (name: string, count: number): Job[] =>
+		Array.from({ length: count }, (_, index) => endless(`${name} ${index}`));
 
 	/** Starts a suspending execution and waits until it sleeps. */
-	async function asleep(name: string, jobs: Job[]): Promise<{ id: string; worker: Member }> {
-		const { rest, cluster } = context;
-		const options = { gracePeriod: 0, timeout: 3600 };
-		const nodes = generating(name, { fields: { waitMode: 'callback' }, options });
-		const { id } = await context.start(nodes, { jobs });
-		await rest.waitForSleep(id);
-		const worker = cluster.workers.find((member) => member.log().includes(`of execution ${id}\n`));
+	async function asleep(jobs: Job[]): Promise<{ id: string; worker: Member }> {
+		const id = await (await publishFlow(context)).asleep(jobs);
+		const worker = context.cluster.workers.find((member) =>
+			member.log().includes(`of execution ${id}\n`),
+		);
 		assert.ok(worker, 'no worker names the execution');
 		return { id, worker };
 	}
@@ -49,44 +50,25 @@ describe('asleep in queue mode', () => {
 		);
 	}
 
-	async function ended(id: string): Promise<Execution> {
-		const execution = await context.rest.waitForExecution(id);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		return execution;
-	}
-
-	async function checkDone(execution: Execution, jobs: Job[]): Promise<void> {
-		const results = items(execution, 'Last');
-		assert.deepEqual(
-			results.map(({ json }) => [
-				json.status,
-				context.service.task(String(json.task_id)).body.text,
-			]),
-			jobs.map(({ text }) => ['done', text]),
-		);
-		for (const { binary } of results) {
-			assert.ok(binary?.data);
-			const bytes = await context.rest.download(binary.data);
-			assert.equal(bytes.subarray(0, 4).toString('latin1'), 'RIFF');
-		}
-		assert.equal(context.service.creations().length, jobs.length);
+	async function woken(id: string): Promise<void> {
+		checkDone(context, [await ended(context, id)]);
+		checkPaidOnce(context, context.service.creations().length);
 	}
 
 	it("n8n's Retry of one that is marked as crashed pays nothing again, and goes on as at the deadline", async () => {
 		const { rest, service, cluster } = context;
-		const { id } = await asleep('crashed', endless('crashed', 1));
+		const { id } = await asleep(endlessJobs('crashed', 1));
 		const marked = `UPDATE execution_entity SET status = 'crashed', "stoppedAt" = now() WHERE id = ${id}`;
 		await cluster.database.value(marked);
 		const retried = await rest.waitForExecution(await rest.retryExecution(id));
-		const { task_id, unfinished } = items(retried, 'Last')[0]?.json ?? {};
+		const { task_id, unfinished } = items(retried, 'Went Well')[0]?.json ?? {};
 		assert.deepEqual([task_id, unfinished], [service.tasks[0]?.id, true]);
 		assert.equal(service.creations().length, 1);
 	});
 
 	it('its callback wakes it though that worker was killed, also where the callbacks of its other tasks are lost', async () => {
 		const { service } = context;
-		const jobs = endless('called', 3);
-		const { id, worker } = await asleep('called', jobs);
+		const { id, worker } = await asleep(endlessJobs('called', 3));
 		await worker.kill('SIGKILL');
 		try {
 			const [first, second, third] = service.tasks;
@@ -94,7 +76,7 @@ describe('asleep in queue mode', () => {
 			await service.finish(first.id, 'done', { no_callback: true });
 			await service.finish(second.id);
 			await service.finish(third.id, 'done', { no_callback: true });
-			await checkDone(await ended(id), jobs);
+			await woken(id);
 			assert.equal(service.callbacks.length, 1);
 		} finally {
 			await worker.start();
@@ -103,8 +85,7 @@ describe('asleep in queue mode', () => {
 
 	it('two webhook processors that confirm its last callback at the same moment wake it once', async () => {
 		const { service, cluster } = context;
-		const jobs = endless('both', 1);
-		const { id } = await asleep('both', jobs);
+		const { id } = await asleep(endlessJobs('both', 1));
 		const [task] = service.tasks;
 		assert.ok(task?.receiveUrl);
 		await service.finish(task.id, 'done', { no_callback: true });
@@ -118,7 +99,7 @@ describe('asleep in queue mode', () => {
 			cluster.webhooks.filter((member) => member.log().includes('already being resumed')).length,
 			1,
 		);
-		await checkDone(await ended(id), jobs);
+		await woken(id);
 		const runs = cluster.workers.flatMap(
 			(worker) => worker.log().match(new RegExp(`Worker started execution ${id} `, 'g')) ?? [],
 		);
@@ -127,8 +108,7 @@ describe('asleep in queue mode', () => {
 
 	it('no sender hears 200 before n8n has stored the waking: the row is locked, and the processor dies', async () => {
 		const { service, cluster } = context;
-		const jobs = endless('locked', 1);
-		const { id, worker } = await asleep('locked', jobs);
+		const { id, worker } = await asleep(endlessJobs('locked', 1));
 		await worker.kill('SIGKILL');
 		const [first, second] = cluster.webhooks;
 		const [task] = service.tasks;
@@ -147,7 +127,7 @@ describe('asleep in queue mode', () => {
 			await release();
 			assert.equal((await context.rest.execution(id)).status, 'waiting');
 			assert.equal(await call(second, task), 200);
-			await checkDone(await ended(id), jobs);
+			await woken(id);
 		} finally {
 			await release();
 			await Promise.all([worker.start(), first.start()]);

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { RESUMPTIONS_AT_ONCE } from '../../nodes/MediaGeneration/suspend/wake';
-import { type ExecutionStatus, isFinished, items } from '../n8n/harness/execution';
+import { items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
-import { generating } from './workflows';
+import { manyAsleep, manyOver, sleepers } from './workflows';
 
-/** `npm run test:queue -- --only storms --sleepers 1000` for the size that docs/queue-mode.md speaks of. */
-const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
-const patience = 180_000 + sleepers * 2_000;
 /** n8n's own default is 10 s: beyond it every process that uses Redis ends. */
 const redisAwayMs = 20_000;
 const workers = 2;
@@ -42,32 +39,6 @@ describe('storms', () => {
 	after(async () => await context?.close());
 	beforeEach(() => context.service.reset());
 
-	const statuses = async ({ id }: SavedWorkflow) => await context.cluster.database.statuses(id);
-
-	/** As many executions as asked for, each asleep on one task. */
-	async function asleep(name: string): Promise<SavedWorkflow> {
-		const { rest } = context;
-		const workflow = await context.publish(
-			generating(name, {
-				fields: { waitMode: 'callback', downloadOutput: false },
-				options: { gracePeriod: 0, timeout: 86_400 },
-			}),
-		);
-		const starting = Array.from({ length: 8 }, async (_, from) => {
-			for (let index = from; index < sleepers; index += 8) {
-				const jobs = [{ text: `${name} ${index}`, standIn: { never_ends: true } }];
-				await rest.callWebhook(name, { jobs });
-			}
-		});
-		await Promise.all(starting);
-		await waitUntil(async () => (await statuses(workflow)).waiting === sleepers, {
-			timeoutMs: patience,
-			intervalMs: 1_000,
-			what: `${sleepers} sleeping executions`,
-		});
-		return workflow;
-	}
-
 	/** Waits until nothing runs or sleeps any more, and no sender calls. @returns how the executions ended */
 	async function over(
 		workflow: SavedWorkflow,
@@ -75,20 +46,12 @@ describe('storms', () => {
 	): Promise<Record<string, number>> {
 		const { rest, service } = context;
 		const taskIds = new Set<unknown>(service.tasks.map(({ id }) => id));
-		await waitUntil(
-			async () =>
-				Object.keys(await statuses(workflow)).every((it) => isFinished(it as ExecutionStatus)),
-			{ timeoutMs: patience, intervalMs: 1_000, what: 'The end of all executions' },
-		).catch(async (error: Error) => {
-			throw new Error(`${error.message}: ${JSON.stringify(await statuses(workflow))}`);
-		});
+		await manyOver(context, workflow);
 		// n8n 2.41 answers 500 to each call for an execution that it has marked as crashed.
 		service.settings.callbacks.retryOn5xx = 0;
 		await Promise.all(called);
-		await waitUntil(async () => await rest.listWorkflows().catch(() => undefined), {
-			timeoutMs: patience,
-			what: 'The main',
-		});
+		const main = async () => await rest.listWorkflows().catch(() => undefined);
+		await waitUntil(main, { what: 'The main' });
 		const ends: Record<string, number> = {};
 		for (const { id, status } of await rest.listExecutions(workflow.id)) {
 			const execution = await rest.execution(id);
@@ -110,7 +73,7 @@ describe('storms', () => {
 
 	it('wakes all of them though they end at once while Redis is away and every process ends with it', async () => {
 		const { service, cluster } = context;
-		const workflow = await asleep('storm');
+		const workflow = await manyAsleep(context, 'storm', 1);
 		const called = service.tasks.map(async ({ id }) => await service.finish(id));
 		await delay(1_000);
 		await cluster.redis.end('SIGKILL');
@@ -125,7 +88,7 @@ describe('storms', () => {
 
 	it('wakes all of them though PostgreSQL and every process of n8n restart while their callbacks come', async () => {
 		const { service, cluster } = context;
-		const workflow = await asleep('restarts');
+		const workflow = await manyAsleep(context, 'restarts', 1);
 		const called = service.tasks.map(async ({ id }, at) => {
 			await delay(at * (60_000 / sleepers));
 			await service.finish(id);

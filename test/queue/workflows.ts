@@ -1,4 +1,5 @@
 /** The workflows of these suites, small enough to be written in code. */
+import { type ExecutionStatus, isFinished } from '../n8n/harness/execution';
 import {
 	action,
 	called,
@@ -8,6 +9,9 @@ import {
 	oneItemEach,
 	trigger,
 } from '../n8n/harness/nodes';
+import type { SavedWorkflow } from '../n8n/harness/rest';
+import { waitUntil } from '../n8n/harness/wait';
+import type { QueueContext } from './context';
 
 /** One task to be made: its text says which, so that the service's ledger can be laid beside ours. */
 export interface Job {
@@ -35,3 +39,46 @@ export function recovering(path: string): Node[] {
 
 /** Runs once for each callback; what came is in the node `Finished`. */
 export const triggered = (path: string): Node[] => [trigger(path), last()];
+
+/** How many executions sleep at once in the suites of many: `--sleepers`. */
+export const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
+const patience = { timeoutMs: 180_000 + sleepers * 4_000, intervalMs: 1_000 };
+
+/** {@link sleepers} executions of one workflow, each asleep on so many endless tasks. */
+export async function manyAsleep(
+	context: QueueContext,
+	name: string,
+	tasksEach: number,
+): Promise<SavedWorkflow> {
+	const fields = { waitMode: 'callback', downloadOutput: false };
+	const options = { gracePeriod: 0, timeout: 86_400 };
+	const { rest, cluster } = context;
+	const workflow = await context.publish(generating(name, { fields, options }));
+	const starting = Array.from({ length: 8 }, async (_, from) => {
+		for (let index = from; index < sleepers; index += 8) {
+			const jobs = Array.from({ length: tasksEach }, (_job, task) => ({
+				text: `${name} ${index} ${task}`,
+				standIn: { never_ends: true },
+			}));
+			await rest.callWebhook(name, { jobs });
+		}
+	});
+	await Promise.all(starting);
+	const { id } = workflow;
+	await waitUntil(async () => (await cluster.database.statuses(id)).waiting === sleepers, {
+		...patience,
+		what: `${sleepers} sleeping executions`,
+	});
+	return workflow;
+}
+
+/** Waits until none of them runs or sleeps any more, without a question to n8n, which may be away. */
+export async function manyOver({ cluster }: QueueContext, { id }: SavedWorkflow): Promise<void> {
+	const statuses = async () => await cluster.database.statuses(id);
+	await waitUntil(
+		async () => Object.keys(await statuses()).every((it) => isFinished(it as ExecutionStatus)),
+		{ ...patience, what: 'The end of all executions' },
+	).catch(async (error: Error) => {
+		throw new Error(`${error.message}: ${JSON.stringify(await statuses())}`);
+	});
+}

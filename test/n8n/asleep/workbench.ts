@@ -54,10 +54,13 @@ export function nodeOf({ nodes }: Workflow, name = 'Generate'): WorkflowNode {
 	return node;
 }
 
+/** One n8n, or a cluster. */
+type Place = Pick<TestContext, 'rest' | 'service' | 'credential'>;
+
 let flows = 0;
 
 /** Its items go on to `Went Well`, which names the job that n8n links each of them to; those of the error branch to `Went Wrong`. */
-function sleeping(first: Node, name: string, { credential }: TestContext): Workflow {
+function sleeping(first: Node, name: string, { credential }: Place): Workflow {
 	const linked = "={{ $('One Item Each').item.json.job.text }}";
 	const nodes = [
 		first,
@@ -78,7 +81,7 @@ function sleeping(first: Node, name: string, { credential }: TestContext): Workf
 
 /** @param change what the test's workflow has otherwise */
 export async function publishFlow(
-	context: TestContext,
+	context: Place,
 	change: (workflow: Workflow) => void = () => undefined,
 ): Promise<Flow> {
 	const { rest } = context;
@@ -118,7 +121,7 @@ export async function publishFlow(
 
 /** The flow as a sub-workflow, and a parent that passes its call on to it. */
 export async function subWorkflow(
-	context: TestContext,
+	context: Place,
 	given: 'by its ID' | 'as JSON' = 'by its ID',
 ): Promise<{ parent: Flow; child: SavedWorkflow }> {
 	const { rest } = context;
@@ -145,7 +148,7 @@ function withoutIds({ nodes, ...workflow }: Workflow): string {
 }
 
 /** The execution after its end; it must have succeeded. */
-export async function ended({ rest }: TestContext, id: string): Promise<Execution> {
+export async function ended({ rest }: Place, id: string): Promise<Execution> {
 	const execution = await rest.waitForExecution(id);
 	assert.equal(execution.status, 'success', execution.resultData.error?.message);
 	return execution;
@@ -173,7 +176,7 @@ export function textOf({ body }: TaskRecord): unknown {
 }
 
 /** Every task was paid for once, and the key went nowhere else. */
-export function checkPaidOnce({ service }: TestContext, count: number): void {
+export function checkPaidOnce({ service }: Place, count: number): void {
 	const texts = service.creations().map(textOf);
 	assert.equal(texts.length, count, `created: ${texts.join(', ')}`);
 	assert.equal(new Set(texts).size, count, `created twice: ${texts.join(', ')}`);
@@ -181,7 +184,7 @@ export function checkPaidOnce({ service }: TestContext, count: number): void {
 }
 
 /** Every item of the executions is done, with the text of its job, in order. */
-export function checkDone({ service }: TestContext, executions: Execution[]): void {
+export function checkDone({ service }: Place, executions: Execution[]): void {
 	for (const execution of executions) {
 		assert.equal(execution.status, 'success', execution.resultData.error?.message);
 		const jobs = items(execution, 'One Item Each').map(({ json }) => (json.job as Job).text);
