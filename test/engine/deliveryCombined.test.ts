@@ -4,7 +4,7 @@ import { toneWav } from '../service/media/tone';
 import { picturePng } from '../service/media/picture';
 import { readBinary, storeBinary } from './engine';
 import { outputsOf } from './files';
-import { engineSetting, goOn, sound } from './setting';
+import { engineSetting, goOn } from './setting';
 
 const setting = engineSetting({ profile: 'today' });
 const binaryMode = 'combined' as const;
@@ -55,17 +55,6 @@ test.each(['data', '_files.data'])(
 		expect(JSON.stringify(setting.bodies())).toMatch(/a\.png/);
 	},
 );
-
-test('Task: Wait behind Generate fetches nothing again', async () => {
-	const { output } = await setting.run({ parameters: sound(), binaryMode });
-	const item = output[0] as INodeExecutionData;
-	expect(Object.keys(filesOf(item))).toEqual(['data']);
-	const before = setting.service.requests.length;
-	const parameters = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
-	const waited = await setting.run({ inputs: [item], parameters, binaryMode });
-	expect(waited.output).toEqual([item]);
-	expect(setting.service.requests.slice(before)).toEqual([]);
-});
 
 test('without the setting, JSON that came from outside leads to no file', async () => {
 	const { binary } = await withFile(toneWav('Secret'), 'a.wav', 'audio/wav');

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { inQueueMode, sharedContext, ownContext, type TestContext } from './harness/context';
 import { items, nodeRun, type Execution } from './harness/execution';
+import { checkFiles } from './harness/files';
 import type { SavedCredential, SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 import { called, generate, oneItemEach, workflowOf } from './harness/nodes';
 import { exampleWorkflow } from './harness/workflow';
-import { callbackSecret, checkFiles, passedOn, post, Workbench } from './trigger/workbench';
+import { callbackSecret, passedOn, post, Workbench } from './trigger/workbench';
 
 const received = { status: 200, body: { received: true } };
 

@@ -1,10 +1,9 @@
 /** A whole cluster in the place of the one n8n, so that the suites of test/n8n run on it unchanged. */
 import type { N8n } from '../n8n/harness/n8n';
-import { startCluster, type ClusterOptions } from './cluster';
+import type { Cluster } from './cluster';
 
 /** Killing and restarting mean all of n8n's processes; Redis and PostgreSQL stay. */
-export async function startClusterAsN8n(options: ClusterOptions): Promise<N8n> {
-	const cluster = await startCluster(options);
+export function asN8n(cluster: Cluster): N8n {
 	const { main, members, webhookUrl } = cluster;
 	const kill = async (signal: NodeJS.Signals) => {
 		await Promise.all(members.map((member) => member.kill(signal)));

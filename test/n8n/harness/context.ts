@@ -16,7 +16,7 @@ export interface TestContext {
 	service: StandIn;
 	credential: SavedCredential;
 	/** Saves a workflow with this context's credential; its nodes form a chain, unless the links say otherwise. */
-	save(nodes: Node[], links?: Link[], settings?: object): Promise<SavedWorkflow>;
+	readonly save: (nodes: Node[], links?: Link[], settings?: object) => Promise<SavedWorkflow>;
 	/** Ends n8n and the stand-in. */
 	close(): Promise<void>;
 }
@@ -39,6 +39,10 @@ export function packedTarball(): Promise<string> {
 
 export interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
 	settings?: SettingsPatch;
+	seed?: number;
+	callbackSecret?: string;
+	/** One that runs already. */
+	n8n?: N8n;
 }
 
 /** Whether the suites run on n8n's queue mode (`npm run test:queue`), with its files in the database, instead of on one process. */
@@ -46,25 +50,30 @@ export const inQueueMode = process.env.MEDIA_GENERATION_N8N === 'queue';
 
 async function startOne(options: ContextOptions, tarball: string): Promise<N8n> {
 	if (!inQueueMode) return await startN8n({ ...options, tarball });
-	const { startClusterAsN8n } = await import('../../queue/clusterAsN8n');
+	const { startCluster } = await import('../../queue/cluster');
+	const { asN8n } = await import('../../queue/clusterAsN8n');
 	const { N8N_DEFAULT_BINARY_DATA_MODE: _, ...env } = options.env ?? {};
-	return await startClusterAsN8n({ env, tarball });
+	return asN8n(await startCluster({ env, tarball }));
 }
 
 /** A context of one's own, for suites that kill n8n, need other settings, or disturb the others. Close it in `after()`. */
 export async function startContext({
 	settings,
+	seed,
+	callbackSecret = '',
+	n8n: given,
 	...options
 }: ContextOptions = {}): Promise<TestContext> {
-	const service = await startService({ settings: { taskMs, ...settings } });
+	const service = await startService({ seed, settings: { taskMs, ...settings } });
 	const forget = onCleanup(() => service.close());
 	try {
-		const n8n = await startOne(options, await packedTarball());
+		const n8n = given ?? (await startOne(options, await packedTarball()));
 		const rest = new Rest(n8n.baseUrl);
 		await rest.ownerSetup();
 		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
 			apiKey: service.apiKey,
 			baseUrl: service.baseUrl,
+			callbackSecret,
 		});
 		return {
 			n8n,
