@@ -83,12 +83,3 @@ test('a task that is not finished in time is named', async () => {
 		/task .* was not finished/i,
 	);
 });
-
-test('suspending is refused in words, and nothing is paid', async () => {
-	await expect(
-		runWithoutExecution({ ...sound('Rain'), waitMode: 'callback' }),
-	).rejects.toMatchObject({
-		message: "An execution can't be suspended while the node runs as a tool of an AI agent",
-	});
-	expect(setting.attempts()).toBe(0);
-});

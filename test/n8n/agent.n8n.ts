@@ -113,34 +113,18 @@ describe('agent', () => {
 		assert.equal(paid().length, 1);
 	});
 
-	/** A workflow whose node needs two tries, and is called with or without tries of the call's own. */
-	const child = async (settings: object, parameters: object): Promise<string> => {
-		const fields = { resource: 'soundEffect', operation: 'generate', text: wish };
-		const saved = await context.save([
-			base('When Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' }),
-			action({ ...fields, downloadOutput: false, ...parameters }, settings),
-		]);
-		return (await context.rest.publish(saved)).id;
-	};
-	const byId = (value: string) => ({ __rl: true, mode: 'id', value });
-
-	it('Execute Sub-workflow, Retry On Fail of the node inside: one task', async () => {
-		context.service.reset();
-		const options = { timeout: 1, extraFields: '{"stand_in":{"ms":2500}}' };
-		const workflowId = await child({ retryOnFail: true }, { options });
-		const parameters = { workflowId: byId(workflowId), options: {} };
-		const call = base('Call', ['executeWorkflow', 1.2], parameters);
-		const id = await context.rest.runManually(await context.save([start(), call]), 'Start');
-		assert.equal((await context.rest.waitForExecution(id)).status, 'success');
-		assert.equal(paid().length, 1);
-	});
-
 	it('a workflow that sleeps, as the tool: the model gets its finished task', async () => {
-		context.service.reset();
-		const extraFields = '{"stand_in":{"never_ends":true}}';
-		const sleeping = { waitMode: 'callback', options: { gracePeriod: 0, extraFields } };
-		const workflowId = await child({}, sleeping);
-		const parameters = { description: 'Makes a sound', workflowId: byId(workflowId) };
+		const child = await context.rest.publish(
+			await context.save([
+				base('When Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' }),
+				action({
+					...{ resource: 'soundEffect', operation: 'generate', text: wish, waitMode: 'callback' },
+					options: { gracePeriod: 0, extraFields: '{"stand_in":{"never_ends":true}}' },
+				}),
+			]),
+		);
+		const workflowId = { __rl: true, mode: 'id', value: child.id };
+		const parameters = { description: 'Makes a sound', workflowId };
 		const asking = ask([[{}], 'Here it is.'], {
 			tool: {
 				type: '@n8n/n8n-nodes-langchain.toolWorkflow',
@@ -151,7 +135,7 @@ describe('agent', () => {
 			},
 		});
 		const { id } = await waitUntil(
-			async () => (await context.rest.listExecutions(workflowId, 1))[0],
+			async () => (await context.rest.listExecutions(child.id, 1))[0],
 			{ what: 'The execution of the tool' },
 		);
 		await context.rest.waitForSleep(id);

@@ -92,11 +92,12 @@ describe('trigger', () => {
 			await service.callbacksSettled(task.id);
 		}
 		const runs = await receiver.ran(10);
-		const byTask = new Map(runs.map((run) => [passedOn(run).json.task_id, passedOn(run)]));
+		const byTask = new Map(runs.map((run) => [passedOn(run).json.task_id, run]));
 		assert.equal(byTask.size, 10);
 		for (const [index, { task_id: taskId }] of created.entries()) {
-			const item = byTask.get(taskId);
-			assert.ok(item, `task ${String(taskId)} started no run`);
+			const run = byTask.get(taskId);
+			assert.ok(run, `task ${String(taskId)} started no run`);
+			const item = passedOn(run);
 			assert.equal(item.json.reference, `scene ${index} & "quotes" ä`);
 			assert.equal(item.json.verified, true);
 			assert.equal(item.json.status, 'done');
@@ -104,6 +105,8 @@ describe('trigger', () => {
 			assert.equal(item.json.task, undefined);
 			const outputs = await checkFiles(context, item, index === 4 ? 3 : 1);
 			assert.equal(outputs[0]?.binaryProperty, 'data');
+			const place = inQueueMode ? /^database:/ : new RegExp(`/executions/${run.id}/`);
+			assert.match(String(item.binary?.data?.id), place, 'the file goes with the run');
 			const answers = service.callbacks.filter((call) => call.taskId === taskId);
 			assert.equal(answers.length, index < 3 ? 3 : 2);
 			checkCopies(answers);
@@ -199,25 +202,11 @@ describe('trigger', () => {
 	});
 });
 
-describe('trigger, binary data on the file system', { skip: inQueueMode }, () => {
+describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 	let context: TestContext;
 	ownContext((own) => (context = own));
 
-	it('keeps the files with the run that they belong to', async () => {
-		const bench = new Workbench(context);
-		const receiver = await bench.receiver('trigger-disk', await bench.credential(''));
-		const taskId = await bench.task({ files: 2 });
-		const answer = await post(receiver.url, context.service.payload(taskId));
-		assert.deepEqual(answer, received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		const item = passedOn(run);
-		await checkFiles(context, item, 2);
-		for (const { id } of Object.values(item.binary ?? {}))
-			assert.match(id ?? '', new RegExp(`^filesystem.*/executions/${run.id}/`));
-	});
-
-	it('knows the events of two triggers of a workflow after n8n was killed, also of those that still ran', async () => {
+	it('knows the events of two triggers of a workflow, also of those that still ran', async () => {
 		const { n8n, rest, service } = context;
 		const bench = new Workbench(context);
 		// What is slow on a busy machine is left out: each call has its answer within seconds.

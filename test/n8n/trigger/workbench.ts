@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Steering } from '../../service';
 import type { TestContext } from '../harness/context';
-import {
-	type Execution,
-	type ExecutionSummary,
-	isFinished,
-	type Item,
-	items,
-} from '../harness/execution';
+import { type Execution, type ExecutionSummary, type Item, items } from '../harness/execution';
 import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
 import { PATIENCE_MS, waitUntil } from '../harness/wait';
@@ -22,7 +16,7 @@ export interface Receiver {
 	url: string;
 	testUrl: string;
 	runs(): Promise<ExecutionSummary[]>;
-	/** Waits until there are `count` runs, all of them over; then there must be no more. Oldest first. */
+	/** Waits until `count` runs are over; there must be no more. Oldest first. */
 	ran(count: number): Promise<Execution[]>;
 }
 
@@ -74,7 +68,11 @@ export class Workbench {
 			url,
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
 			runs: async () => await rest.listExecutions(workflow.id),
-			ran: async (count) => await this.ranOf(workflow.id, count),
+			async ran(count) {
+				const all = await rest.waitForExecutions(workflow.id, count);
+				assert.equal((await rest.listExecutions(workflow.id)).length, count);
+				return all;
+			},
 		};
 	}
 
@@ -105,21 +103,6 @@ export class Workbench {
 			what: `The end of task ${taskId}`,
 		});
 		return taskId;
-	}
-
-	private async ranOf(workflowId: string, count: number): Promise<Execution[]> {
-		const finished = await waitUntil(
-			async () => {
-				const runs = await this.context.rest.listExecutions(workflowId);
-				return runs.length >= count && runs.every(({ status }) => isFinished(status)) && runs;
-			},
-			{ what: `${count} finished runs of workflow ${workflowId}` },
-		);
-		assert.equal(finished.length, count, `${finished.length} runs instead of ${count}`);
-		const ids = finished.map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
-		const executions: Execution[] = [];
-		for (const id of ids) executions.push(await this.context.rest.execution(id));
-		return executions;
 	}
 }
 
