@@ -109,29 +109,6 @@ describe('asleep, with every setting', () => {
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});
 
-	it('Split Files of an item that polls stays split beside items that sleep', async () => {
-		const { service } = context;
-		// n8n links by position, and so can't link the files that come behind all other items.
-		const flow = await publishFlow(context, (workflow) => {
-			nodeOf(workflow, 'Went Well').parameters = {
-				assignments: { assignments: [] },
-				includeOtherFields: true,
-				options: { stripBinary: false },
-			};
-		});
-		const split: Job = { text: 'Split', mode: 'poll', split: true, standIn: { ms: 500, files: 3 } };
-		const id = await flow.asleep([split, endless('Slept')]);
-		await service.finish(taskOf('Slept'));
-		const out = branch(await ended(context, id));
-		const [first, second] = [taskOf('Split'), taskOf('Slept')];
-		assert.deepEqual(
-			out.map(({ json }) => json.task_id),
-			[first, second, first, first],
-		);
-		assert.ok(out.every(({ binary }) => binary?.data !== undefined));
-		checkPaidOnce(context, 2);
-	});
-
 	for (const [how, drop] of [
 		['its callbacks', false],
 		['its own looks', true],

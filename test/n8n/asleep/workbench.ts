@@ -24,7 +24,6 @@ export interface Job {
 	standIn?: Steering;
 	/** Suspends unless told otherwise. */
 	mode?: 'poll' | 'callback';
-	split?: boolean;
 }
 
 export interface RunSettings {
@@ -67,7 +66,7 @@ function sleeping(first: Node, name: string, { credential }: Place): Workflow {
 		oneItemEach(),
 		generate(
 			{ waitMode: "={{ $json.job.mode ?? 'callback' }}" },
-			{ ...limits, splitFiles: '={{ $json.job.split ?? false }}', maxActiveTasks: 100 },
+			{ ...limits, maxActiveTasks: 100 },
 		),
 		base('Went Well', ['set', 3.4], {
 			assignments: { assignments: [{ id: '1', name: 'linked', value: linked, type: 'string' }] },
