@@ -5,11 +5,10 @@ import { Delivery } from '../../nodes/MediaGeneration/files/item';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { fakeN8n } from '../support/n8n';
-import { FILES as settings } from './itemSettings';
+import { doneTask, FILES as settings } from './itemSettings';
 
 const F = 'https://files.example';
 const png = (index: number) => Buffer.from(`\x89PNG\r\n\x1a\n\0 picture ${index}`, 'latin1');
@@ -51,11 +50,9 @@ function world({ answer = png, store, id }: World = {}) {
 
 /** A task with so many pictures, or with files of these kinds. */
 function finished(files: number | Array<TaskOutput['kind']>): Done {
-	const task = parseTask({ id: 't', status: 'done', type: 'image', metadata: {} });
-	if (task === undefined) throw new Error('no task');
 	const kinds = typeof files === 'number' ? Array<'image'>(files).fill('image') : files;
 	const outputs = kinds.map((kind, index): TaskOutput => ({ url: `${F}/${index}`, kind }));
-	return { kind: 'done', taskId: 't', task, outputs };
+	return { ...doneTask('t', { type: 'image' }), outputs };
 }
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);

@@ -5,16 +5,10 @@ import {
 	quote,
 	type Failure,
 } from '../../nodes/MediaGeneration/base/failures';
-import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
 import * as failures from '../../nodes/MediaGeneration/transport/taskFailures';
+import { taskOf } from './itemSettings';
 
-function task(fields: object): Task {
-	const found = parseTask({ id: 't', status: 'doing', ...fields });
-	if (found === undefined) throw new Error('no task');
-	return found;
-}
-
-const done = (metadata?: unknown) => failures.withoutOutputs('t9', task({ metadata }));
+const done = (metadata?: unknown) => failures.withoutOutputs('t9', taskOf({ metadata }));
 const manyNames = Array.from({ length: 30 }, (_, number) => `n${number + 1}`);
 const many = Object.fromEntries(manyNames.map((name) => [name, 0]));
 const { timedOut, broken } = failures;
@@ -43,7 +37,7 @@ test.each<[Failure, RegExp]>([
 });
 
 test("the service's words are put on one line, and cut", () => {
-	expect(failures.taskFailed('t', task({ status: 'error', error: 'a\n\n b' })).message).toBe(
+	expect(failures.taskFailed('t', taskOf({ status: 'error', error: 'a\n\n b' })).message).toBe(
 		'Task t failed: a b',
 	);
 	expect(quote('x'.repeat(400))).toHaveLength(303);

@@ -1,6 +1,8 @@
-/** What an item's settings are where a test is not about them. */
+/** What an item's settings and its finished task are where a test is not about them. */
 import type { Assembly } from '../../nodes/MediaGeneration/files/assembly';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
+import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
+import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 
 export const FILES: FileSettings = {
 	download: true,
@@ -10,3 +12,12 @@ export const FILES: FileSettings = {
 	transcriptInOutput: false,
 };
 export const ASSEMBLY: Assembly = { longText: { kind: 'off' }, texts: [''] };
+
+export function taskOf(raw: object): Task {
+	const task = parseTask({ id: 't', status: 'done', metadata: {}, ...raw });
+	if (task === undefined) throw new Error('no task');
+	return task;
+}
+export const doneTask = (taskId: string, raw = {}): Done => ({
+	...{ kind: 'done', taskId, task: taskOf({ id: taskId, ...raw }), outputs: [] },
+});

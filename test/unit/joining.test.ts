@@ -13,13 +13,11 @@ import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
 import type { Delivered, Delivery } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
-import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';
 import { binaryStore } from '../support/binaryStore';
 import { fakeN8n } from '../support/n8n';
-import { FILES } from './itemSettings';
+import { doneTask, FILES } from './itemSettings';
 
 const TEXTS = ['Once upon a time', 'there was a lighthouse.'];
 const LONG: { [K in LongText['kind']]: Extract<LongText, { kind: K }> } = {
@@ -33,12 +31,6 @@ const input = (longText: LongText, texts = TEXTS): AssemblyInput => ({
 	index: 7,
 });
 type Store = ReturnType<typeof binaryStore>;
-
-function doneTask(taskId: string, raw = {}): Done {
-	const task = parseTask({ id: taskId, status: 'done', ...raw });
-	if (task === undefined) throw new Error('no task');
-	return { kind: 'done', taskId, task, outputs: [] };
-}
 
 /** A part whose files lie in a store. */
 function partOf(

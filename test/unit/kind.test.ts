@@ -74,11 +74,9 @@ const [SAMPLES, FRAME, AAC] = ['\xff\xff\0\0\x01\0', '\xff\xfb\x90\x00', '\xff\x
 test.each<[string, string | undefined, string, string, string]>([
 	[SAMPLES, 'audio/pcm', `${URL_BARE}.pcm`, 'audio/pcm', 'pcm'],
 	[SAMPLES, 'audio/L16; rate=24000', URL_BARE, 'audio/l16', 'pcm'],
-	[SAMPLES, 'application/octet-stream', `${URL_BARE}.pcm`, 'audio/pcm', 'pcm'],
 	[AAC, 'audio/pcm', URL_BARE, 'audio/pcm', 'pcm'],
 	// Where nothing else says anything.
 	[FRAME, 'application/octet-stream', URL_BARE, 'audio/mpeg', 'mp3'],
-	[FRAME, 'text/plain', URL_BARE, 'audio/mpeg', 'mp3'],
 	[AAC, undefined, URL_BARE, 'audio/aac', 'aac'],
 ])('%j may be MPEG audio, with header %j and address %s: %s', (head, stated, url, ...type) => {
 	const [mimeType, extension] = type;
@@ -87,7 +85,6 @@ test.each<[string, string | undefined, string, string, string]>([
 
 test.each<[string | undefined, string, OutputKind, string, string]>([
 	['audio/mpeg', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
-	['Audio/MPEG; charset=x', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
 	['application/octet-stream', `${URL_BARE}.mp3?sig=1.zip`, 'audio', 'audio/mpeg', 'mp3'],
 	['application/json', `${URL_BARE}.wav`, 'audio', 'audio/wav', 'wav'],
 	[undefined, 'https://files.example/v2.final/take.01.wav', 'audio', 'audio/wav', 'wav'],
@@ -95,7 +92,6 @@ test.each<[string | undefined, string, OutputKind, string, string]>([
 	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
 	[undefined, URL_BARE, 'transcript', 'text/plain', 'txt'],
 	['application/json', URL_BARE, 'image', 'application/octet-stream', 'bin'],
-	['audio/wav', `${URL_BARE}.json`, 'audio', 'audio/wav', 'wav'],
 	['audio/wav', `${URL_BARE}.mp3`, 'audio', 'audio/mpeg', 'mp3'],
 	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],
 ])('header %j and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
@@ -109,8 +105,6 @@ const PLAIN: FileType = { mimeType: 'text/plain', extension: 'txt' };
 test.each<[string, FileType]>([
 	['{"segments":[]}', JSON_TYPE],
 	['[null, 1]', JSON_TYPE],
-	['[1\n\n]', JSON_TYPE],
-	['[[1, 2]]', JSON_TYPE],
 	['He said {"a"} and ["b"]', PLAIN],
 	['[Music] Hello', PLAIN],
 	['[00:12.50] Hello', PLAIN],

@@ -1,15 +1,13 @@
 /** Which addresses of a finished task are its files, in which order, and of which kind. */
 import { addressesIn } from '../../nodes/MediaGeneration/transport/verdict';
 import { outputsOf, resolved } from '../../nodes/MediaGeneration/transport/outputs';
-import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
+import { taskOf } from './itemSettings';
 
 const F = 'https://files.example';
 
 /** The files of a task: their paths, and the kind of each. */
 function outputs(metadata: unknown, extra: object = {}, request?: unknown) {
-	const task = parseTask({ id: 't', status: 'done', metadata, ...extra });
-	if (task === undefined) throw new Error('no task');
-	const found = outputsOf(task, addressesIn(request));
+	const found = outputsOf(taskOf({ metadata, ...extra }), addressesIn(request));
 	return found.map(({ url, kind }) => `${url.slice(F.length + 1)} ${kind}`);
 }
 /** Addresses of files with these names. */
@@ -105,17 +103,14 @@ describe('an address as a browser would read it', () => {
 		['files/x.wav?a=b.exe', 'https://api.example/media/files/x.wav?a=b.exe'],
 		[PNG, PNG],
 	])('%s is found, and leads to %s', (url, target) => {
-		const task = parseTask({ id: 't', status: 'done', metadata: { audio_url: url } });
-		const found = task === undefined ? [] : outputsOf(task);
+		const found = outputsOf(taskOf({ metadata: { audio_url: url } }));
 		expect(found).toMatchObject([{ url }]);
 		expect(resolved(found, 'https://api.example/media')).toMatchObject([{ url: target }]);
 	});
 
 	test('two spellings of one address are one file, and without a base none leads anywhere', () => {
-		const found = outputsOf({
-			...(parseTask({ id: 't', status: 'done' }) as Task),
-			raw: { metadata: { output_uri: 'https://api.example/x.mp3', audio_url: '/x.mp3' } },
-		});
+		const output_uri = 'https://api.example/x.mp3';
+		const found = outputsOf(taskOf({ metadata: { output_uri, audio_url: '/x.mp3' } }));
 		expect(found).toHaveLength(2);
 		expect(resolved(found, 'https://api.example/v')).toEqual([
 			{ url: 'https://api.example/x.mp3', kind: 'audio' },

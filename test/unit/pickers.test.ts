@@ -230,47 +230,45 @@ async function shownOf(name: ListName, route: string, body: unknown): Promise<Sh
 	});
 }
 
-test.each<[unknown, Shown[]]>([
-	[['a'], [['a', 'a']]],
-	[{ data: ['a'] }, [['a', 'a']]],
-	[{ items: ['a'] }, [['a', 'a']]],
-	[{ data: { success: true }, voices: ['a'] }, [['a', 'a']]],
-	[{ data: 'a' }, []],
-])('where the records are: %j', async (body, expected) => {
-	for (const route of ['/v3/voices', '/v1/voices'])
-		expect(await shownOf('searchVoices', route, body)).toEqual(expected);
-});
-
 const of = { language: 'English', accent: 'Irish', gender: 'female' };
-test.each<[unknown, Shown[]]>([
-	[{ voice_id: '', id: 7, name: 'Seven' }, [['7', 'Seven']]],
-	[{ name: 'nobody' }, []],
-	[null, []],
-	[{ id: 'a', name: 'Ann', ...of }, [['a', 'Ann (English, Irish, female)']]],
-	[{ id: 'a', labels: of }, [['a', 'a (English, Irish, female)']]],
-	[{ id: 'a', labels: 'x', description: 'Warm' }, [['a', 'a', 'Warm']]],
-])('the voice %j', async (record, expected) => {
-	expect(await shownOf('searchVoices', '/v1/voices', [record])).toEqual(expected);
-});
-
+const voice = (record: unknown, ...shown: Shown[]) =>
+	['Voices', '/v1/voices', [record], shown] as const;
 const ratios = { aspect_ratios: ['1:1', '16:9'], resolutions: ['1K', 2] };
-const model = { id: 'm', description: 'Fast', max_generations: '4', ...ratios };
-test.each<[unknown, Shown[]]>([
-	[{ model_id: 'm', id: 'n', can_do_text_to_speech: false }, [['m', 'm']]],
-	[{ name: 'M' }, []],
-	[{ id: 'm', max_generations: 4 }, [['m', 'm', 'Up to 4 images']]],
-	[{ id: 'm', max_generations: 1 }, [['m', 'm', 'One image']]],
-	[model, [['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']]],
-	[{ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, [['m', 'm', '1K']]],
-])('the image model %j', async (record, expected) => {
-	expect(await shownOf('searchImageModels', '/v1i/models', [record])).toEqual(expected);
-});
-
-test('models of speech: only those that speak', async () => {
-	const mute = { model_id: 'b', can_do_text_to_speech: false };
-	const body = [{ model_id: 'a', can_do_text_to_speech: true }, mute, { model_id: 'c' }];
-	const shown = await shownOf('searchSpeechModels', '/v1/models', body);
-	expect(shown.map(([value]) => value)).toEqual(['a', 'c']);
+const whole = { id: 'm', description: 'Fast', max_generations: '4', ...ratios };
+const model = (record: unknown, ...shown: Shown[]) =>
+	['ImageModels', '/v1i/models', [record], shown] as const;
+const speaks = (...all: Array<boolean | undefined>) =>
+	all.map((can_do_text_to_speech, index) => ({ id: `m${index}`, can_do_text_to_speech }));
+test.each<readonly [list: string, route: string, body: unknown, Shown[]]>([
+	...['/v3/voices', '/v1/voices'].flatMap((route) =>
+		[['a'], { data: ['a'] }, { items: ['a'] }, { data: { success: true }, voices: ['a'] }].map(
+			(body) => ['Voices', route, body, [['a', 'a']]] as [string, string, unknown, Shown[]],
+		),
+	),
+	['Voices', '/v1/voices', { data: 'a' }, []],
+	voice({ voice_id: '', id: 7, name: 'Seven' }, ['7', 'Seven']),
+	voice({ name: 'nobody' }),
+	voice(null),
+	voice({ id: 'a', name: 'Ann', ...of }, ['a', 'Ann (English, Irish, female)']),
+	voice({ id: 'a', labels: of }, ['a', 'a (English, Irish, female)']),
+	voice({ id: 'a', labels: 'x', description: 'Warm' }, ['a', 'a', 'Warm']),
+	model({ model_id: 'm', id: 'n', can_do_text_to_speech: false }, ['m', 'm']),
+	model({ name: 'M' }),
+	model({ id: 'm', max_generations: 4 }, ['m', 'm', 'Up to 4 images']),
+	model({ id: 'm', max_generations: 1 }, ['m', 'm', 'One image']),
+	model(whole, ['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']),
+	model({ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, ['m', 'm', '1K']),
+	[
+		'SpeechModels',
+		'/v1/models',
+		speaks(true, false, undefined),
+		[
+			['m0', 'm0'],
+			['m2', 'm2'],
+		],
+	],
+])('%s by %s: of %j the editor shows', async (list, route, body, expected) => {
+	expect(await shownOf(`search${list}` as ListName, route, body)).toEqual(expected);
 });
 
 test('a search goes to the newest route as it is', async () => {

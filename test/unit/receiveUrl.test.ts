@@ -1,9 +1,6 @@
-import {
-	callbackUrlProblem,
-	prepareReceiveUrl,
-} from '../../nodes/MediaGeneration/trigger/receiveUrl';
-import { FailureError } from '../../nodes/MediaGeneration/base/failures';
+import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { referenceIn, signatureProblem } from '../../nodes/MediaGeneration/trigger/signature';
+import { refusalOf } from './itemFields';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const CREDENTIALS = {
@@ -13,11 +10,12 @@ const CREDENTIALS = {
 };
 const { callbackSecret: SECRET } = CREDENTIALS;
 const HERE = 'https://n8n.example';
+const options = { here: HERE, now: NOW };
 const HOOK = `${HERE}/webhook/1a2b/callback`;
 
 function build(url = HOOK, reference?: string, callbackSecret = SECRET): URL {
-	const made = { reference, here: HERE, now: NOW };
-	return new URL(prepareReceiveUrl(url, { ...CREDENTIALS, callbackSecret }, made));
+	const credentials = { ...CREDENTIALS, callbackSecret };
+	return new URL(prepareReceiveUrl(url, credentials, { ...options, reference }));
 }
 const check = (url: URL, at = NOW) => signatureProblem(url, SECRET, at);
 
@@ -111,27 +109,19 @@ test.each<[string, RegExp]>([
 	['http://192.168.1.4/webhook/1', /can't reach 192\.168\.1\.4/],
 	['http://n8n:5678/webhook/1', /can't reach n8n/],
 ])('%j is refused in words', (url, words) => {
-	expect(callbackUrlProblem(url, CREDENTIALS.baseUrl)).toMatch(words);
-	expect(() => build(url)).toThrow(words);
+	const { message, description } = refusalOf(() => build(url));
+	expect(message).toMatch(words);
+	expect(description).toBe('Correct the field Callback URL. Nothing was created.');
 });
 
 test('a private callback URL is fine for a private service', () => {
-	expect(
-		callbackUrlProblem('http://localhost:5678/webhook/1', 'http://127.0.0.1:5701'),
-	).toBeUndefined();
+	const [url, baseUrl] = ['http://localhost:5678/webhook/1', 'http://127.0.0.1:5701'];
+	const credentials = { ...CREDENTIALS, baseUrl };
+	expect(prepareReceiveUrl(url, credentials, { ...options, reference: undefined })).toMatch(url);
 });
 
-test.each<[string, string, string, RegExp]>([
-	['a URL that can not be called', 'nonsense', '', /Correct the field Callback URL\. Nothing was/],
-	['a reference that is too long', HOOK, 'x'.repeat(501), /Use a short reference/],
-])('%s: what to do is said', (_name, url, reference, advice) => {
-	let thrown: unknown;
-	try {
-		build(url, reference);
-	} catch (error) {
-		thrown = error;
-	}
-	expect(thrown).toBeInstanceOf(FailureError);
-	expect((thrown as FailureError).failure).toMatchObject({ outcome: 'invalid' });
-	expect((thrown as FailureError).failure.description).toMatch(advice);
+test('a reference that is too long is refused', () => {
+	const { message, description } = refusalOf(() => build(HOOK, 'x'.repeat(501)));
+	expect(message).toMatch(/longer than 500 characters$/);
+	expect(description).toMatch(/^Use a short reference/);
 });

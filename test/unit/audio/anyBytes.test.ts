@@ -1,10 +1,8 @@
 /** Whatever the bytes are: a sound is scanned, planned and joined without a throw, and what is planned is what comes out. */
 import fc from 'fast-check';
-import { mergeSrt, mergeWords, transcriptOf } from '../../../nodes/MediaGeneration/audio/captions';
 import { joinedChunks, planJoin } from '../../../nodes/MediaGeneration/audio/join';
 import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';
 import type { SoundFacts } from '../../../nodes/MediaGeneration/audio/sound';
-import { inPieces } from '../../../nodes/MediaGeneration/n8n/clock';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneWav } from '../../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
@@ -120,21 +118,5 @@ test('joining: as many bytes as were planned, never more than allowed, or a sent
 			},
 		),
 		{ ...SEED, numRuns: 150 },
-	);
-});
-
-test('transcripts: read or refused, whatever was done to them', async () => {
-	await fc.assert(
-		fc.asyncProperty(anyFile, async (given) => {
-			const text = fileOf(given).toString('utf8');
-			const spoken = transcriptOf(text);
-			for (const { start, end } of spoken ?? []) expect(end).toBeGreaterThanOrEqual(start);
-			for (const merge of [mergeSrt, mergeWords]) {
-				const merged = await inPieces(merge([{ text, start: 1, end: 2 }]));
-				if (merged.merged) expect(transcriptOf(merged.text)).toBeDefined();
-				else expect(merged.reason).toMatch(/^The transcript of part 1 can't be read: .+\.$/);
-			}
-		}),
-		SEED,
 	);
 });
