@@ -10,8 +10,8 @@ export type PollRoute = 'v1' | 'v1e';
 export type SpeechRoute = 'v1' | 'v3';
 
 /**
- * What a request is for. A pause applies to what it was said of: throttled polls hold back no creation, and a creation that
- * met a limit holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
+ * What a request is for. A pause applies to one purpose: throttled polls hold back no creation, and a creation that met a limit
+ * holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
  */
 export type Purpose = 'create' | 'poll' | 'read' | 'outsider';
 
@@ -19,11 +19,11 @@ export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** Maps a kind of task to the poll route that last answered for it. */
 	readonly routes = new BoundedMap<string, PollRoute>();
-	/** How many requests of a hash wait for their task: sent, or looked for. */
+	/** How many requests with a hash have no known task yet: sent, or searched for. */
 	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
-	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They are nobody else's. */
+	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They belong to no other request. */
 	readonly made = new BoundedMap<string, 'running' | 'ended'>(20_000);
 	/** How many of them have ended. */
 	ends = 0;
@@ -48,14 +48,14 @@ export class Account {
 		return this.pauses.get(purpose) ?? 0;
 	}
 
-	/** Holds back all runs of the account with this purpose; only ever longer. Callbacks are held back for 30 s at most. */
+	/** Holds back this purpose in all runs of the account; never shortens a pause. Callbacks are held back for 30 s at most. */
 	pause(purpose: Purpose, nowMs: number, pauseMs: number): void {
 		const longestMs = purpose === 'outsider' ? 30_000 : MAX_RETRY_AFTER_MS;
 		const until = nowMs + Math.min(pauseMs, longestMs);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
 
-	/** Pauses for a 429 or 503 with Retry-After. A limit on spending says nothing of when to come back. */
+	/** Pauses for a 429 or 503 with Retry-After. A limit on spending does not say when to come back. */
 	learn(
 		purpose: Purpose,
 		{ status, headers, body }: { status: number; headers: Record<string, unknown>; body: unknown },

@@ -1,7 +1,7 @@
-/** Checks the credential's fields, and the paths that the key goes along with. */
+/** Checks the credential's fields, and the paths to which the key is sent. */
 import { urlOf } from '../base/json';
 
-/** These addresses mean this machine, a private or shared network, many receivers, or nothing at all on the public internet (RFC 6890). */
+/** Addresses of this machine, of private or shared networks, for multicast, or without use on the public internet (RFC 6890). */
 const PRIVATE_IPV4 = [
 	/^(0|10|127|22[4-9]|2[34]\d|25[0-5])\./,
 	/^(169\.254|192\.168|192\.0\.0|198\.1[89])\./,
@@ -9,12 +9,12 @@ const PRIVATE_IPV4 = [
 	/^172\.(1[6-9]|2\d|3[01])\./,
 ];
 
-/** Global unicast, except Teredo and 6to4, which hold an address of IPv4. Any other range is a network's own, for many receivers, or reserved. */
+/** Global unicast, except Teredo and 6to4, which contain an IPv4 address. All other ranges are local, multicast or reserved. */
 const PUBLIC_IPV6 = /^(?!2001:0?:|2002:)[23][\da-f]{3}:/;
 
 /**
- * Tells whether a host name means this machine or a private network. Names of a single label are those of containers.
- * @param hostname as `URL` gives it, so that an address has its usual spelling already
+ * Tells whether a host name means this machine or a private network. Names with a single label are those of containers.
+ * @param hostname as `URL` gives it, so that an address is normalized already
  */
 export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
@@ -40,17 +40,17 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	return undefined;
 }
 
-/** A space around the key is taken off. Source: docs/service.md, "Authentication". */
+/** Spaces around the key do not count. Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
 	const key = typeof value === 'string' ? value.trim() : '';
 	if (key === '')
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
 	if (!key.startsWith('sk_'))
 		return 'The API key of the credential does not start with "sk_". Copy the whole key from the API Keys page of the service';
-	// A shorter one could stand in an ID by accident: "task_1" holds "sk_1".
+	// A shorter one could be in an ID by accident: "task_1" contains "sk_1".
 	if (key.length < 8)
 		return 'The API key of the credential is too short. Copy the whole key from the API Keys page of the service';
-	// No text has to be read in two ways to find a key in it, be it part of an address, of HTML or of JSON.
+	// Such a key is never escaped, so one search finds it in an address, in HTML and in JSON.
 	if (!/^[\w-]+$/.test(key))
 		return 'The API key of the credential contains spaces or other characters that no key has. Copy it again without them';
 	return undefined;
@@ -60,13 +60,13 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value !== 'string')
 		return 'The Callback Secret of the credential is not a text. Enter a long random text, or leave it empty';
-	// A shorter one could be guessed, and could stand in ordinary texts by accident.
+	// A shorter one could be guessed, and could be in ordinary texts by accident.
 	if (value.trim().length < 16)
 		return 'The Callback Secret of the credential is shorter than 16 characters. Enter a long random text, or leave it empty';
 	return undefined;
 }
 
-/** Words for what is wrong with a credential and what to do about it, in words that repeat neither key nor secret. */
+/** Says what is wrong with a credential and what to do about it, without the key or the secret. */
 export function credentialProblem(fields: Record<string, unknown>): string | undefined {
 	const { baseUrl, apiKey, callbackSecret } = fields;
 	return baseUrlProblem(baseUrl) ?? apiKeyProblem(apiKey) ?? callbackSecretProblem(callbackSecret);
@@ -77,12 +77,12 @@ export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
 }
 
-/** Matches an escape, also of an escape. */
+/** Matches a percent escape, even one that was escaped again. */
 const ENCODED = /%(?:25)*([\da-f]{2})/gi;
 
 /**
- * Says what is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server makes of it may climb out of where
- * it begins (RFC 3986, 5.2.4). Reads on from "it"; undefined for one that is fine.
+ * Says what is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server makes of it may climb above its
+ * beginning (RFC 3986, 5.2.4). Continues a sentence after "it"; undefined if nothing is wrong.
  */
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';

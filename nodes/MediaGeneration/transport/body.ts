@@ -9,7 +9,7 @@ export interface FormFile {
 	type: string;
 	size: number;
 	sha256: string;
-	/** Gives its content, from the beginning at each call. Missing in what is only remembered of a request. */
+	/** Returns its content, from the beginning at each call. Missing in a request that is only noted. */
 	stream?: () => AsyncIterable<Uint8Array>;
 }
 
@@ -21,7 +21,7 @@ export interface Body {
 }
 
 /**
- * Files of this form are read while they are sent. n8n hands it to axios, which takes any object that resembles the web's FormData, and
+ * A form whose files are read while they are sent. n8n hands it to axios, which takes any object that resembles the web's FormData, and
  * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold whole files.
  */
 class StreamedForm {
@@ -29,7 +29,7 @@ class StreamedForm {
 
 	constructor(private readonly parts: ReadonlyArray<[field: string, part: string | FormFile]>) {}
 
-	/** Never called, but axios checks that it is there. */
+	/** Never called, but axios checks that it exists. */
 	append(): void {}
 
 	entries() {
@@ -49,7 +49,7 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 
 /**
  * Reads a file to send it, and fails before its end if it has changed: a request with less than its Content-Length is
- * none (RFC 9112, 6.3). @param failed is told why, and words it
+ * incomplete (RFC 9112, 6.3). @param failed makes the error to throw
  */
 async function* wholeFile(
 	{ name, size, stream }: FormFile,
@@ -71,11 +71,11 @@ async function* wholeFile(
 interface Encoded {
 	body?: IDataObject | StreamedForm;
 	headers: Record<string, string>;
-	/** Returns why a file could not be sent: then the request never was whole. */
+	/** Returns why a file could not be sent, so that the request was never complete. */
 	unsent?: () => string | undefined;
 }
 
-/** Makes what n8n is given to send, and its headers. axios sets the Content-Type of a form, because it chooses the boundary. */
+/** Encodes a body for n8n's HTTP helper, with its headers. axios sets a form's Content-Type, because it chooses the boundary. */
 export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };

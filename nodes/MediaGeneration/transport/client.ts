@@ -1,6 +1,6 @@
 /**
- * Sends all requests to the service. Only n8n's credential attaches the key, nothing here is repeated, every request ends within its time,
- * however slowly its answer drips, and an answer's words on throttling are learned here.
+ * Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, every request ends within its time,
+ * however slowly its answer arrives, and the account learns of throttling here.
  */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
@@ -27,13 +27,13 @@ export interface Answer extends Read {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;
-	/** Only the beginning of an answer beyond its bound. */
+	/** Only the beginning if the answer exceeds its bound. */
 	text: string;
 }
 
 export interface NoAnswer {
 	answered: false;
-	/** Only an `unanswered` request can have reached the service. An `unsent` one never was whole. */
+	/** Only an `unanswered` request can have reached the service. An `unsent` one was never complete. */
 	kind: Connection | 'unsent';
 	reason: string;
 }
@@ -48,7 +48,7 @@ export interface ApiRequest extends Body {
 	purpose: Purpose;
 	/** From the request to the last byte of its answer. */
 	timeoutMs: number;
-	/** Gives the request up. A creation has none: giving up its answer may lose a task that is paid for. */
+	/** Gives up the request. A creation has none: giving up on its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
 }
 
@@ -78,7 +78,7 @@ async function requestWithin<T>(
 	try {
 		const limited = {
 			...options,
-			// The helper's own limit counts idle time only, and serves if the abort is ignored.
+			// The helper's own limit counts idle time only, and helps if the abort is ignored.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
 			abortSignal: limit.signal,
 			returnFullResponse: true,
@@ -156,7 +156,7 @@ async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeou
 	});
 }
 
-/** Asks what a webhook of this n8n is published for, by a CORS preflight, which starts nothing. Undefined if it can't be seen. */
+/** Asks for which methods a webhook of this n8n is published, by a CORS preflight, which starts nothing. Undefined if unknown. */
 export async function publishedMethods(
 	context: N8nContext,
 	url: string,

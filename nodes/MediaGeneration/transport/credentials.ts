@@ -1,4 +1,4 @@
-/** Reads the credential, and gives n8n what it signs requests with. A key is never sent to another address than its own. */
+/** Reads the credential, and gives n8n what it signs requests with. A key is never sent to any address but its own. */
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
@@ -35,7 +35,7 @@ export interface CredentialRead {
 /** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
 const RECENT_MS = 5_000;
 
-/** Throws an `invalid` failure in words before anything is sent. @param item whose values n8n puts into the credential's expressions */
+/** Throws an `invalid` failure before anything is sent. @param item whose values n8n puts into the credential's expressions */
 export async function readCredentials(
 	context: RequestContext,
 	item?: number,
@@ -59,12 +59,12 @@ export async function readCredentials(
 export async function dependsOnItems(context: IExecuteFunctions): Promise<boolean> {
 	const stored = await storedCredential(context, CREDENTIAL);
 	const fields = [stored?.baseUrl, stored?.apiKey, stored?.callbackSecret];
-	// Such an expression n8n resolves for each item, and can't resolve in a webhook.
+	// n8n resolves such an expression for each item, and can't resolve it in a webhook.
 	const ofItem = /^=.*\$(?!secrets\b|vars\b|env\b)/s;
 	return fields.some((value) => typeof value === 'string' && ofItem.test(value));
 }
 
-/** A run uses the account of its first item. Returns a failure for each item whose credential resolves to another one. */
+/** Returns a failure for each item whose credential is for another account than the first item's, which the run uses. */
 export async function otherAccounts(
 	context: IExecuteFunctions,
 	{ baseUrl, apiKey }: Credentials,
@@ -106,13 +106,13 @@ export async function recentCredentials(context: N8nContext): Promise<Credential
 	if (reading === undefined || !isRecent(reading)) {
 		reading = { read: readCredentials(context), since: now() };
 		readings.set(key, reading);
-		// What failed is tried again by the next call.
+		// The next call tries again.
 		reading.read.catch(() => readings.delete(key));
 	}
 	return await reading.read;
 }
 
-/** Gives n8n what it signs requests with: read again if it is not recent. If that fails, n8n itself reads it, and says why. */
+/** Gives n8n what it signs requests with, read again if it is not recent. If that fails, n8n itself reads it, and says why. */
 export function signer(
 	context: RequestContext,
 	first: CredentialRead,

@@ -1,6 +1,6 @@
 /**
- * Opens files, and never uses a credential. Redirects are followed one by one, so that every hop passes
- * n8n's own protection against server-side request forgery, which is off by default; private addresses only if the service has one.
+ * Opens files without any credential. It follows redirects one by one, so that every hop passes n8n's own protection against server-side
+ * request forgery, which is off by default. It opens private addresses only if the service has one.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isPrivateHost } from './baseUrl';
@@ -20,18 +20,18 @@ export interface OpenFile {
 	status: number;
 	headers: Record<string, unknown>;
 	body: ByteStream;
-	/** To be called in any case, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`, and destroying one that was not read leaves its socket open. */
+	/** Must be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`; destroying an unread one leaves its socket open. */
 	close(): void;
 }
 
 export interface NotOpened {
 	ok: false;
 	reason: string;
-	/** True if another try may help. */
+	/** Whether another try may help. */
 	transient: boolean;
 }
 
-/** Never rejects. An abort of the signal ends the request, also while its body is being read. */
+/** Never rejects. An abort of the signal ends the request, even while its body is being read. */
 export type OpenFileFn = (
 	url: string,
 	signal: AbortSignal | undefined,
@@ -73,7 +73,7 @@ async function request(
 			headers: {
 				Accept: '*/*',
 				'Accept-Encoding': 'identity',
-				// Some file hosts refuse clients that are no browser (docs/service.md, "HTTP").
+				// Some file hosts refuse clients that are not browsers (docs/service.md, "HTTP").
 				'User-Agent': 'Mozilla/5.0 (compatible; n8n-nodes-media-generation)',
 			},
 			encoding: 'stream',
@@ -125,7 +125,7 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 }
 
 /**
- * Community nodes may not import Node's stream module, but response bodies and the streams of n8n's store are of its classes, which
+ * Community nodes may not import Node's stream module, but response bodies and the streams of n8n's store have its classes, which
  * share the static `from`. @param sample any such stream
  */
 export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
@@ -141,7 +141,7 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
  */
 export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGenerator<Buffer> {
 	const over = new AbortController();
-	/** Undefined while the reader is waited for, not the host. */
+	/** Undefined while the reader is busy. */
 	let waitingSince: number | undefined = now();
 	let isSilent = false;
 	void (async () => {

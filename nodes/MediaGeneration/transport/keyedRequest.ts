@@ -7,14 +7,14 @@ import { normalizeBaseUrl, pathProblem } from './baseUrl';
 import { onOneLine } from '../base/failures';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 
-/** Options of both helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */
+/** Options of both HTTP helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */
 const PASSED_OPTIONS =
 	/^(method|qs|arrayFormat|qsStringifyOptions|useQuerystring|body|form|formData|json|gzip|encoding|useStream|timeout|abortSignal|returnFullResponse|resolveWithFullResponse|ignoreHttpStatusErrors|simple|allowedDomains)$/;
 
-/** Users can set these options, and would miss them. With them the key could be read on the way, or replaced. */
+/** Options that users can set and would miss, but with which the key could be read on the way, or replaced. */
 const REFUSED_OPTIONS = ['proxy', 'auth', 'agentOptions'];
 
-/** Headers that users set. By others a server, or something before it, can send a request on to another host or path, or read it as two. */
+/** Headers that users set. Others can make a server or a proxy forward a request to another host or path, or read it as two. */
 const PASSED_HEADERS =
 	/^(accept(-(charset|encoding|language))?|content-(type|language|encoding)|user-agent|(x-)?idempotency-key|(x-)?(request|correlation)-id|if-(none-)?match|if-(un)?modified-since|if-range|range|cache-control|pragma|prefer|traceparent|tracestate)$/;
 
@@ -27,12 +27,12 @@ function optionsProblem(request: JsonObject): string | undefined {
 	const { method = 'GET', rejectUnauthorized = true, skipSslCertificateValidation } = request;
 	if (rejectUnauthorized !== true || isSet(skipSslCertificateValidation))
 		return 'it ignores SSL issues';
-	// TRACE answers with the request's own headers, and CONNECT makes a proxy of the service.
+	// TRACE answers with the request's own headers, and CONNECT turns the service into a proxy.
 	const isUsual = /^(get|head|post|put|patch|delete|options)$/i.test(String(method));
 	return isUsual ? undefined : 'its method is not one of the usual ones';
 }
 
-/** The headers that are sent beside the key: n8n's HTTP client sets another key and the length itself. */
+/** Returns the headers to send beside the key, without another key, and without the length, which n8n's HTTP client sets. */
 function headersBeside(keyHeader: string, given: unknown): JsonObject {
 	const own = ['content-length', keyHeader.toLowerCase()];
 	const headers = Object.entries(isObject(given) ? given : {});
@@ -57,7 +57,7 @@ function targetProblem(target: URL, base: URL): string | undefined {
 	return problem && `its path ${problem}`;
 }
 
-/** Throws, in words without the key, if it could get anywhere but to the Base URL. @param credential one that was checked */
+/** Throws an error without the key if the key could get anywhere but to the Base URL. @param credential checked already */
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
 	const request = given as JsonObject;
 	const base = new URL(normalizeBaseUrl(credential.baseUrl as string));
@@ -79,7 +79,7 @@ export function withKey(credential: JsonObject, given: object): IHttpRequestOpti
 		);
 	return {
 		...Object.fromEntries(Object.entries(request).filter(([name]) => PASSED_OPTIONS.test(name))),
-		// The address is exactly what was checked, under the name by which it came.
+		// The address is exactly what was checked, under the name that it had.
 		[request.url === undefined ? 'uri' : 'url']: target.href,
 		headers: { ...headers, [keyHeader]: value },
 		// n8n 2.41 would send the header along on redirects to other hosts. Its two helpers have different names for that.

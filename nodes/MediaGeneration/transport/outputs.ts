@@ -7,7 +7,7 @@ import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/limits';
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 
 export interface TaskOutput {
-	/** As the service names it: it can be relative to the Base URL, or hold the file itself ("data:"). */
+	/** As the service names it: it can be relative to the Base URL, or contain the file ("data:"). */
 	url: string;
 	kind: OutputKind;
 }
@@ -15,10 +15,10 @@ export interface TaskOutput {
 const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
 /** Fields with smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** A name with such a word speaks of what the request carried. */
+/** A name with such a word refers to what the request carried. */
 const REQUEST_WORD =
 	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?)$/i;
-/** The best ones come first. */
+/** Best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 
 function listOf(value: unknown): unknown[] {
@@ -26,14 +26,14 @@ function listOf(value: unknown): unknown[] {
 	return value === undefined ? [] : [value];
 }
 
-/** Where an address leads to that has no host of its own. Only its path is looked at. */
+/** Stands for the host of a relative address, of which only the path is used. */
 const NO_HOST = 'https://service.invalid/';
 
 const extensionOf = (url: string) => extensionIn(urlOf(url, NO_HOST)?.pathname ?? '');
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
-/** Words such as "pending" would be relative addresses, too: one without a slash in front needs the ending of a file. */
+/** Finds an address. Words such as "pending" would be relative ones, too, so one without a leading slash needs the extension of a file. */
 function addressIn(value: unknown): string | undefined {
 	const text = asText(value) ?? '';
 	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
@@ -44,7 +44,7 @@ function addressIn(value: unknown): string | undefined {
 	return isRelative && URL.canParse(text, NO_HOST) ? text : undefined;
 }
 
-/** Gives all addresses a host, each file once. @param baseUrl undefined if no service is known: then relative ones stay as they are */
+/** Makes all addresses absolute, each file once. @param baseUrl undefined if no service is known: relative ones then stay as they are */
 export function resolved(
 	outputs: readonly TaskOutput[],
 	baseUrl: string | undefined,
@@ -69,7 +69,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-/** Takes the full picture of an image where there is one; a preview is a result only without one. */
+/** Returns the full picture of an image, or its preview if it has no full one. */
 function imageIn(entry: unknown): string | undefined {
 	const image = isObject(entry) ? entry : { url: entry };
 	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
@@ -111,10 +111,9 @@ function holdersIn(metadata: JsonObject): FieldHolder[] {
 }
 
 /**
- * Lists the files of a finished task, each once: full pictures first, then the named outputs, then whatever else of the metadata
- * is an address, the deeper ones last. Previews count only when there is nothing better.
- * @param echoes texts that the creation request carried, where they are known: addresses among them are not results,
- * whatever query they come back with
+ * Lists the files of a finished task, each once: full pictures first, then the named outputs, then all other addresses in the metadata,
+ * the deeper ones last. Previews count only if there is nothing better.
+ * @param echoes texts of the creation request, if known: addresses among them are not results, whatever query they return with
  */
 export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
 	const carried = new Set(echoes);

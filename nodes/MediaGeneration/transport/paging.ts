@@ -1,4 +1,4 @@
-/** Reads lists of the service page by page: where their records stand, and when nothing more is to be expected (docs/service.md, "More routes"). */
+/** Reads the service's lists page by page: where their records are, and when nothing more will come (docs/service.md, "More routes"). */
 import { isObject } from '../base/json';
 import { MAX_LEVELS } from '../base/limits';
 
@@ -19,19 +19,19 @@ export interface Page<Entry> {
 	entries: Entry[];
 	/** Where the next page begins, in the list's own terms; undefined after the last one. */
 	next: string | undefined;
-	/** Whether the service says nothing of a next page: then a page without anything new is the last one. */
+	/** Whether the service does not mention a next page: then a page without anything new is the last one. */
 	isGuess?: boolean;
 }
 
 interface Paging<Own extends Page<unknown>> {
 	read: (cursor: string | undefined) => Promise<Own | undefined>;
 	keyOf: (entry: Own['entries'][number]) => string;
-	/** The keys that earlier pages had. Grows. */
+	/** Keys of the entries so far. Grows. */
 	seen: Set<string>;
 	from?: string | undefined;
 }
 
-/** Yields pages with only the entries that no page before had. Ends if there is none. */
+/** Yields pages without the entries of earlier ones. Ends if there is no page. */
 export async function* newPages<Own extends Page<unknown>>(
 	paging: Paging<Own>,
 ): AsyncGenerator<Own> {

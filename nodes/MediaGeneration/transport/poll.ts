@@ -19,9 +19,9 @@ export type Poll =
 
 export interface PollRequest {
 	taskId: string;
-	/** The poll route is remembered for it. */
+	/** Key under which the poll route is remembered. */
 	kind: string;
-	/** Limits the whole poll, in ms, whichever routes it asks. */
+	/** Limit of the whole poll, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	signal?: AbortSignal;
 	purpose?: Purpose;
@@ -31,9 +31,9 @@ export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status } = reply;
 	const words = wordsOf(reply);
-	// An HTML page comes from something in between, which knows nothing about the key.
-	const fromAnEdge = !isObject(reply.body) && reply.text !== '';
-	if ((status === 401 || status === 403) && !fromAnEdge)
+	// An HTML page comes from a proxy in between, which knows nothing about the key.
+	const isFromProxy = !isObject(reply.body) && reply.text !== '';
+	if ((status === 401 || status === 403) && !isFromProxy)
 		return { kind: 'denied', detail: words ?? 'no reason given', httpStatus: status };
 	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus: status };
 	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
@@ -48,7 +48,7 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Poll {
 	const asked = taskId.toLowerCase();
 	const other = task.id;
 	const isNamed = taskIdsIn(body).some((id) => id.toLowerCase() === asked);
-	// The request may have failed, and not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
+	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
 	const isDenied = task.state === 'failed' && isObject(body) && body.success === false;
 	if (isNamed && !isDenied) return { kind: 'task', task };
 	if (task.state !== 'failed' && other === undefined) return { kind: 'task', task };
@@ -79,7 +79,7 @@ async function pollOnRoute(
 	return readPoll(reply, taskId);
 }
 
-/** Polls a task once: on the route that last answered for its kind, and where it is unknown there, on the other one. */
+/** Polls a task once: on the route that last answered for its kind, and if it is unknown there, on the other one. */
 export async function pollTask(
 	client: ServiceClient,
 	{ kind, purpose = 'poll', ...at }: PollRequest,
@@ -89,7 +89,7 @@ export async function pollTask(
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
 		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
-		// Some servers answer every path with 200 and a status of their own: that is not a task, nor a route to remember.
+		// Some servers answer every path with 200 and a status of their own: that is neither a task nor a route to remember.
 		const isTask = poll.kind === 'task' && isDescribed(poll.task);
 		if (isTask) routes.set(kind, route);
 		return { poll, isTask };
@@ -98,6 +98,6 @@ export async function pollTask(
 	const first = await ask(route);
 	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
 	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
-	// The other route not existing, refusing, or failing without naming the task, says nothing while the first one knew no such task.
+	// If the other route does not exist, refuses, or describes no task, the first answer counts.
 	return second.poll.kind === 'busy' || second.isTask ? second.poll : first.poll;
 }

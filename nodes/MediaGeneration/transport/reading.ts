@@ -1,4 +1,4 @@
-/** Reads what costs nothing. A read is repeated while the service can't answer, but never while it has asked for a pause: one of more than a minute ends it. */
+/** Reads what costs nothing, again while the service can't answer, but never during a pause that it asked for. A pause of over a minute ends it. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Answer, Reply, ServiceClient } from './client';
 import { backoffMs, type Clock } from '../base/clock';
@@ -31,7 +31,7 @@ export interface Reading {
 
 export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
 
-/** Such a 401 says nothing of the key (docs/service.md, "HTTP"). */
+/** Such a 401 says nothing about the key (docs/service.md, "HTTP"). */
 export const isAboutCredits = (status: number, said: string): boolean =>
 	status === 401 && /\b(credits?|balance)\b/i.test(said);
 

@@ -1,4 +1,4 @@
-/** Reads what answers say of a task, and of the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
+/** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/limits';
 
@@ -28,7 +28,7 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 	return asText(own.join('.')) ?? [field, param, propertyPath].map(asText).find(isGiven);
 }
 
-/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by the name of a field. */
+/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. */
 function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
 	const text = asText(said);
 	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
@@ -72,7 +72,7 @@ function layersOf(body: unknown, depth = 0): JsonObject[] {
 
 const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && status !== '';
 
-/** Finds the task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be one of the request. */
+/** Finds the task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be that of the request. */
 function unwrapped(body: JsonObject): JsonObject {
 	const layers = layersOf(body).filter(hasStatus);
 	return layers.find(describesTask) ?? layers.at(-1) ?? body;
@@ -103,12 +103,12 @@ export function parseTask(body: unknown): Task | undefined {
 	};
 }
 
-/** Tells whether any `task_id` stands in the text of an answer, however deep: then a task may exist, whatever else the answer says. */
+/** Tells whether an answer's text contains any `task_id`, however deep: then a task may exist, whatever else the answer says. */
 export function mentionsTask(text: string): boolean {
 	return /"task_?[iI]d"\s*:\s*(?:"[^"]|-?\d)/.test(text);
 }
 
-/** Lists what stands under each of the names, in all layers of an answer. */
+/** Lists the values of the given names, in all layers of an answer. */
 function placesOf(body: unknown, ...names: string[]): unknown[] {
 	const layers = layersOf(body);
 	return names.flatMap((name) => layers.map((layer) => layer[name]));
@@ -130,7 +130,7 @@ export function listedIn(record: unknown): { taskId: string; raw: JsonObject } |
 	return raw && taskId !== undefined ? { taskId, raw } : undefined;
 }
 
-/** Finds a task ID anywhere in the text of an answer, which can be no JSON, or only the beginning of it. */
+/** Finds a task ID anywhere in an answer's text, which may be no JSON, or only the beginning of it. */
 export function taskIdIn(text: string): string | undefined {
 	const found = /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/.exec(text);
 	return found?.[1] ?? found?.[2];

@@ -1,4 +1,4 @@
-/** Words the failures of tasks: they say what was paid for and what to do next. */
+/** Describes the failures of tasks: they say what was paid for and what to do next. */
 import { asFailure, messageOf, quote, seconds, type Failure } from '../base/failures';
 import { isObject } from '../base/json';
 import type { Task } from './task';
@@ -54,7 +54,7 @@ export function taskMissing(
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
-/** Words an unexpected exception: of n8n's store, a parser, a bug of ours. @param taskId the first of the item; without one, nobody knows what was created */
+/** Describes an unexpected exception: of n8n's store, a parser, a bug of ours. @param taskId the item's first; without one, nobody knows what was created */
 export function broken(
 	error: unknown,
 	reached: 'nothing' | 'sent' | 'done',

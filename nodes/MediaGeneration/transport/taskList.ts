@@ -18,7 +18,7 @@ export interface ListedTask {
 interface TaskList {
 	/** Each once, in the service's order. */
 	tasks: ListedTask[];
-	/** Nothing of interest was left out: a task that is not here is not in the list. */
+	/** Whether nothing of interest was left out: a task that is not here is not in the list. */
 	whole: boolean;
 	/** The first page, for what its headers say. */
 	answer: Answer;
@@ -48,7 +48,7 @@ function momentOf(value: unknown): number | undefined {
 	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
 	if (/[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
-	// Behind the name of a zone, a "Z" makes it no time.
+	// After a zone, a "Z" makes the text no time.
 	return parsed(`${text}Z`) === undefined ? parsed(text) : undefined;
 }
 
@@ -143,7 +143,7 @@ function isNewestFirst(page: readonly ListedTask[]): boolean {
 	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
 }
 
-/** Returns a task whose text its list has cut off with the whole one, or as it was if that can't be read. */
+/** Returns a task with its whole text, which its list has cut off, or unchanged if that can't be read. */
 export async function withFullText(
 	reading: Omit<Reading, 'path'>,
 	task: ListedTask,

@@ -1,4 +1,4 @@
-/** Reads headers, and what answers say of limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
+/** Reads headers, and what answers say about limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
 import { asNumber, asText, isObject } from '../base/json';
 import { errorTextOf } from './task';
 import { MAX_RETRY_AFTER_MS } from '../base/limits';
@@ -7,7 +7,7 @@ export function headerOf(headers: Record<string, unknown>, name: string): string
 	return asText([headers[name]].flat()[0]);
 }
 
-/** Returns ms from now (RFC 9110, 10.2.3); undefined when it can't be read. It can be 0: a caller that waits has a shortest pause of its own. */
+/** Returns ms from now (RFC 9110, 10.2.3); undefined if it can't be read. It can be 0, so callers have a shortest pause of their own. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
 	const value = headerOf(headers, 'retry-after');
 	const seconds = asNumber(value);

@@ -8,15 +8,15 @@ import type { ServiceClient } from './client';
 import { pollTask, type Poll, type PollRequest } from './poll';
 import type { Task } from './task';
 
-/** A refusal (401, 403, 404) counts after so many polls, the first of which was so long ago. */
+/** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
 export interface Proof {
 	polls: number;
 	ms: number;
 }
 
-/** A paid task is waited for until then, polled or asleep. */
+/** What ends the wait for a paid task, polled or asleep. */
 export const PAID: Proof = { polls: 3, ms: 60_000 };
-/** Any other question is asked once more. */
+/** For any other question, which is asked once more. */
 export const TWICE: Proof = { polls: 2, ms: 0 };
 
 /** What the polls of a task have shown so far. */
@@ -25,7 +25,7 @@ export interface Seen {
 	busy: number;
 	/** Refusals since the task was last shown. `since` is epoch ms. */
 	refused: { polls: number; since: number };
-	/** The end of the task by one poll under another ID or beside `success: false`: it counts once another poll repeats it. */
+	/** The task's end as one poll showed it, under another ID or beside `success: false`: it counts once another poll repeats it. */
 	unclear: Task | undefined;
 	/** A callback said that the task failed, which counts as one poll once the service says the same. */
 	reportedFailed: boolean;
@@ -73,7 +73,7 @@ export function weigh(
 	}
 }
 
-/** An unclear end is polled again this much later. */
+/** Pause before an unclear end is polled again. */
 export const UNCLEAR_PAUSE_MS = 2_500;
 const BUSY_PAUSE = { firstMs: 250, mostMs: 3_000 };
 
@@ -102,7 +102,7 @@ const MOST_POLLS = 4;
 /** Nobody waits longer for an answer to a question. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Asks what a task is, until the answer counts. When the patience ends, the last one does. */
+/** Polls a task until an answer counts. After the last poll, its answer does. */
 export async function askUntilClear(
 	client: ServiceClient,
 	{ reportedFailed = false, ...at }: PollRequest & Partial<Pick<Seen, 'reportedFailed'>>,

@@ -1,4 +1,4 @@
-/** Decides how a task ends, for polling, the last poll before sleeping, waking and the trigger, which hand the end on as it is. */
+/** Decides how a task ends. Polling, the last poll before sleeping, waking and the trigger pass the end on as it is. */
 import * as failures from './taskFailures';
 import type { Failure } from '../base/failures';
 import { isObject } from '../base/json';
@@ -9,7 +9,7 @@ export interface Done {
 	kind: 'done';
 	taskId: string;
 	task: Task;
-	/** At least one file, unless a callback or a deadline ends the waiting for them. */
+	/** At least one file, unless a callback or a deadline ends the wait for them. */
 	outputs: TaskOutput[];
 }
 
@@ -32,7 +32,7 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
-/** @param echoes addresses that the creation request carried, where they are known: they are not results */
+/** @param echoes addresses in the creation request, if known: they are not results */
 export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
 	if (task.state === 'failed')
 		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
