@@ -22,20 +22,7 @@ function request(fields: Fields, typed = fields): CreationRequest {
 
 const picked = (value: unknown) => ({ __rl: true, mode: 'list', value, cachedResultName: 'x' });
 
-const V1 = '/v1/text-to-speech';
 const plainImage = { prompt: 'A boat', generations_count: 1 };
-
-test.each<[Fields, string]>([
-	[speech, `${V1}/v`],
-	[{ ...speech, voiceId: picked(' a voice/2 ') }, `${V1}/a%20voice%2F2`],
-	[{ ...speech, voiceId: 7 }, `${V1}/7`],
-	[byName, '/v1e/task/text-to-speech'],
-	[sound, '/v1/task/sound-effect'],
-	[image, '/v1i/task/generate-image'],
-	[{ ...create, path: ' /v1/a voice ' }, '/v1/a%20voice'],
-])('%j goes to %s', (fields, path) => {
-	expect(request(fields).path).toBe(path);
-});
 
 const none = { modelId: picked(''), outputFormat: ' ', withTranscript: false };
 const allOfImage = { modelId: 'm', generationsCount: '3', aspectRatio: '16:9', resolution: '2K' };
@@ -57,6 +44,25 @@ const voiceSettings = { similarity_boost: 0, speed: 1.1, stability: 0.4, style: 
 const boost = '{"voice_settings": {"speed": 2, "use_speaker_boost": true}}';
 const mixed = { speed: 1.1, extraFields: boost };
 const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
+const [V1, MP3] = ['/v1/text-to-speech', 'mp3_44100_128'];
+test.each<[Fields, object]>([
+	[speech, { path: `${V1}/v` }],
+	[{ ...speech, voiceId: picked(' a voice/2 ') }, { path: `${V1}/a%20voice%2F2` }],
+	[{ ...speech, voiceId: 7 }, { path: `${V1}/7` }],
+	[byName, { path: '/v1e/task/text-to-speech' }],
+	[sound, { path: '/v1/task/sound-effect' }],
+	[image, { path: '/v1i/task/generate-image' }],
+	[{ ...create, path: ' /v1/a voice ' }, { path: '/v1/a%20voice' }],
+	[{ ...speech, outputFormat: MP3 }, { qs: { output_format: MP3 } }],
+	[{ ...speech, outputFormat: ' ' }, { qs: undefined }],
+	[{ ...create, query: ' ' }, { qs: undefined }],
+	[{ ...create, query: '{"a": 1}' }, { qs: { a: 1 } }],
+	[{ ...create, query: { a: 1 } }, { qs: { a: 1 } }],
+	[{ ...speech, voiceId: 'a/b' }, { pathFields: { voice_id: 'a/b' } }],
+])('%j makes a request with %j', (fields, expected) => {
+	expect(request(fields)).toMatchObject(expected);
+});
+
 test.each<[string, Fields, object]>([
 	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
 	['a model', { ...speech, modelId: picked('m') }, { text: 'Hello', model_id: 'm' }],
@@ -94,20 +100,6 @@ test.each<[string, Fields, object]>([
 	],
 ])('the body has %s', (_, fields, body) => {
 	expect(request(fields).body).toEqual(body);
-});
-
-test.each<[Fields, object | undefined]>([
-	[{ ...speech, outputFormat: 'mp3_44100_128' }, { output_format: 'mp3_44100_128' }],
-	[{ ...speech, outputFormat: ' ' }, undefined],
-	[{ ...create, query: ' ' }, undefined],
-	[{ ...create, query: '{"a": 1}' }, { a: 1 }],
-	[{ ...create, query: { a: 1 } }, { a: 1 }],
-])('the query of %j is %j', (fields, query) => {
-	expect(request(fields).qs).toEqual(query);
-});
-
-test('what a task is found by in the list of the service', () => {
-	expect(request({ ...speech, voiceId: 'a/b' }).pathFields).toEqual({ voice_id: 'a/b' });
 });
 
 const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);

@@ -166,6 +166,18 @@ describe('how often it polls', () => {
 	});
 });
 
+test('while n8n is being called for an execution, further callers change nothing', async () => {
+	const world = new World({ a: { ms: 0 } });
+	world.answers = [RUNNING];
+	world.asleep({ when: 'now' });
+	await world.clock.advance(S / 2);
+	const counted = () => [world.polls.length, world.calls.length];
+	const before = counted();
+	for (let callers = 0; callers < 10; callers += 1) world.asleep({ when: 'now' });
+	await world.clock.advance(0);
+	expect(counted()).toEqual(before);
+});
+
 test('this process calls n8n for two executions at once, first come, first served', async () => {
 	const world = new World({ a: { ms: 0 } });
 	let [calling, most] = [0, 0];
