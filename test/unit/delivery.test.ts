@@ -300,5 +300,7 @@ test('a store that fails because of the file says what is wrong with the file', 
 		},
 	});
 	const { failure } = await delivery.deliver(finished(1), settings, { index: 0 });
-	expect(failure?.message).toMatch(/: the file is larger than allowed: Max File Size is 1 MB$/);
+	expect(failure?.message).toBe(
+		'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
+	);
 });

@@ -98,26 +98,6 @@ describe('SRT', () => {
 	])('the times %j', (times, start, end) => {
 		expect(parseSrt(`${times}\nx`)).toEqual([{ start, end, text: 'x' }]);
 	});
-
-	test('what is written is read the same', () => {
-		const line = fc
-			.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
-			.map((text) => text.replaceAll(/[\r\n]/g, '').trimEnd())
-			.filter((text) => text !== '' && !text.startsWith('\ufeff'));
-		const text = fc.array(line, { minLength: 1, maxLength: 3 }).map((lines) => lines.join('\n'));
-		const said = fc.array(fc.tuple(text, fc.integer({ min: 1, max: 2_000_000 })), {
-			maxLength: 20,
-		});
-		fc.assert(
-			fc.property(said, (given) => {
-				const cues = given.map(([text, ms], index) => {
-					const start = index * 3_000_000;
-					return { text, start: start / 1000, end: (start + ms) / 1000 };
-				});
-				expect(parseSrt(writeSrt(cues))).toEqual(cues);
-			}),
-		);
-	});
 });
 
 describe('more than a transcript has', () => {
