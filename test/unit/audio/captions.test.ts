@@ -1,11 +1,7 @@
 /** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
-import fc from 'fast-check';
 import * as captions from '../../../nodes/MediaGeneration/audio/captions';
 import { parseSrt, type Spoken, writeCue } from '../../../nodes/MediaGeneration/audio/srt';
 import { atOnce as done } from '../../support/work';
-
-fc.configureGlobal({ seed: 20_261_121, numRuns: 300 });
-afterAll(() => fc.resetConfigureGlobal());
 
 const writeSrt = (cues: readonly Spoken[]) => cues.map(writeCue).join('\n');
 const { transcriptOf } = captions;
