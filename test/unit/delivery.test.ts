@@ -45,7 +45,9 @@ function world({ answer = png, store, id }: World = {}) {
 		return id === undefined ? data : { ...data, id };
 	};
 	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
-	return { asked, inStore, context, delivery };
+	const deliver = async (done: Done, wanted: Partial<FileSettings> = {}) =>
+		await delivery.deliver(done, { ...settings, ...wanted }, { index: 0 });
+	return { asked, inStore, context, deliver };
 }
 
 /** A task with so many pictures, or with files of these kinds. */
@@ -59,12 +61,10 @@ const properties = (outputs: unknown) =>
 
 describe('one item', () => {
 	test('with one file missing: the others are there, and nothing names what is not', async () => {
-		const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
+		const { deliver } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
 		const given = finished(3);
 		given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
-		const { items, outputs, failure, files } = await delivery.deliver(given, settings, {
-			index: 0,
-		});
+		const { items, outputs, failure, files } = await deliver(given);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
 		expect(files.map(({ output }) => output.url)).toEqual([`${F}/1`, `${F}/2`]);
 		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
@@ -136,10 +136,10 @@ describe('names of files', () => {
 		['also where one is missing', oneMissing, ['a_1.png', 'a_2.png']],
 		['of several types are numbered by type', oneJpg, ['a.png', 'a.jpg', 'a_1.png']],
 	])('%s', async (_name, answer, expected) => {
-		const { delivery } = world(answer && { answer });
+		const { deliver } = world(answer && { answer });
 		for (const splitFiles of [false, true]) {
-			const wanted = { ...settings, splitFiles, fileName: 'a.mp3' };
-			const { items } = await delivery.deliver(finished(3), wanted, { index: 0 });
+			const wanted = { splitFiles, fileName: 'a.mp3' };
+			const { items } = await deliver(finished(3), wanted);
 			const stored = items.flatMap(({ binary = {} }) => Object.values(binary));
 			expect(stored.map(({ fileName }) => fileName)).toEqual(expected);
 			const shown = items.flatMap(({ json }) => json.outputs as Array<{ fileName?: string }>);
@@ -153,8 +153,8 @@ test('samples without a header are named after the format that was asked for', a
 	const nameOf = async (raw: object, format?: string) => {
 		const done = finished(['audio']);
 		Object.assign(done.task.raw, raw);
-		const { delivery } = world({ answer: () => samples });
-		const { outputs } = await delivery.deliver(done, { ...settings, format }, { index: 0 });
+		const { deliver } = world({ answer: () => samples });
+		const { outputs } = await deliver(done, { format });
 		return [outputs[0]?.fileName, outputs[0]?.mimeType];
 	};
 	expect(await nameOf({}, 'ulaw_8000')).toEqual(['image-t.ulaw', 'audio/basic']);
@@ -163,21 +163,21 @@ test('samples without a header are named after the format that was asked for', a
 });
 
 test('split, each file that is there has an item; a task without any goes out as it is', async () => {
-	const { delivery } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
-	const split = { ...settings, splitFiles: true };
-	const { items, outputs } = await delivery.deliver(finished(3), split, { index: 0 });
+	const { deliver } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
+	const split = { splitFiles: true };
+	const { items, outputs } = await deliver(finished(3), split);
 	expect(items.map(({ json, binary }) => [json.outputs, Object.keys(binary ?? {})])).toMatchObject([
 		[[{ url: `${F}/1`, binaryProperty: 'data' }], ['data']],
 		[[{ url: `${F}/2`, binaryProperty: 'data' }], ['data']],
 	]);
 	expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
-	expect((await delivery.deliver(finished(0), split, { index: 0 })).items).toHaveLength(1);
+	expect((await deliver(finished(0), split)).items).toHaveLength(1);
 });
 
 describe('how long sound is', () => {
 	const WAV = toneWav('Once upon a time');
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
-		await world({ answer: () => body }).delivery.deliver(finished([kind]), settings, { index: 0 });
+		await world({ answer: () => body }).deliver(finished([kind]));
 
 	test('is told of what was measured, with what joining needs to know', async () => {
 		const { items, outputs, files } = await deliver('audio', WAV);
@@ -204,18 +204,14 @@ describe('what was said', () => {
 		texts: string[],
 		wanted: Partial<FileSettings> = { transcriptInOutput: true },
 	) => {
-		const { delivery } = world({
+		const { deliver } = world({
 			answer: (index) => Buffer.from(texts[index - 1] ?? SRT.replace('a time', 'another')),
 		});
 		const task = finished(['file', ...texts.map(() => 'transcript' as const)]);
 		const outputs = task.outputs.map((output, index): TaskOutput =>
 			index === 0 ? output : { url: `${F}/a.srt?${index}`, kind: 'transcript' },
 		);
-		const { items } = await delivery.deliver(
-			{ ...task, outputs },
-			{ ...settings, ...wanted },
-			{ index: 0 },
-		);
+		const { items } = await deliver({ ...task, outputs }, wanted);
 		return items.map(({ json }) => ('transcript' in json ? json.transcript : 'none'));
 	};
 
@@ -231,10 +227,8 @@ describe('what was said', () => {
 });
 
 test('at most a hundred files of a task are fetched; the others are said to be missing', async () => {
-	const { delivery, asked } = world();
-	const { items, outputs, failure } = await delivery.deliver(finished(12_000), settings, {
-		index: 0,
-	});
+	const { deliver, asked } = world();
+	const { items, outputs, failure } = await deliver(finished(12_000));
 	expect(asked).toHaveLength(100);
 	expect(Object.keys(items[0]?.binary ?? {})).toHaveLength(100);
 	expect(outputs).toHaveLength(12_000);
@@ -253,10 +247,10 @@ test.each([
 ])(
 	'split, of a task with %d fields %d files have items of their own',
 	async (fields, own, others) => {
-		const given = { ...settings, download: false, splitFiles: true };
+		const given = { download: false, splitFiles: true };
 		const done = finished(10_000);
 		for (let index = 0; index < fields; index += 1) done.task.raw[`field${index}`] = index;
-		const { items } = await world().delivery.deliver(done, given, { index: 0 });
+		const { items } = await world().deliver(done, given);
 		const counts = items.map(({ json }) => (json.outputs as unknown[]).length);
 		expect(counts).toEqual([...Array<number>(own).fill(1), others]);
 	},
@@ -291,7 +285,7 @@ describe('memory', () => {
 
 test('a store that fails because of the file says what is wrong with the file', async () => {
 	const chunks = [png(0), ...Array.from({ length: 200 }, () => Buffer.alloc(10_000))];
-	const { delivery } = world({
+	const { deliver } = world({
 		answer: () => Readable.from(chunks, { objectMode: false }),
 		async store(stream) {
 			// It listens for no error.
@@ -299,7 +293,7 @@ test('a store that fails because of the file says what is wrong with the file', 
 			throw new Error('could not read the stream');
 		},
 	});
-	const { failure } = await delivery.deliver(finished(1), settings, { index: 0 });
+	const { failure } = await deliver(finished(1));
 	expect(failure?.message).toBe(
 		'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
 	);

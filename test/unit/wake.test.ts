@@ -396,11 +396,11 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 
 describe('calls beyond two at once', () => {
 	/** Two executions that n8n is storing. */
-	const full = () => {
+	const full = (body: object = { id: 't1' }) => {
 		let store = () => {};
 		const storing = new Promise<void>((resolve) => (store = resolve));
 		const posts = [sleeping({ storing }), sleeping({ storing })].map(
-			async ({ post }) => await post({ id: 't1' }),
+			async ({ post }) => await post(body),
 		);
 		return { store: () => store(), all: Promise.all(posts) };
 	};
@@ -428,20 +428,15 @@ describe('calls beyond two at once', () => {
 
 	test('are let in where a loop calls, up to four at once', async () => {
 		await onMachine(async (machine) => {
-			const { store, all } = full();
+			const others = full();
 			await machine.pause(1_000);
-			let storeOwn = () => {};
-			const storing = new Promise<void>((resolve) => (storeOwn = resolve));
 			const body = { id: 't1', all_over: true };
-			const own = [sleeping({ storing }), sleeping({ storing })].map(
-				async ({ post }) => await post(body),
-			);
+			const own = full(body);
 			await machine.pause(1_000);
 			expect((await sleeping().post(body)).status).toBe(503);
-			store();
-			storeOwn();
-			await all;
-			expect((await Promise.all(own)).map(({ status }) => status)).toEqual([200, 200]);
+			for (const { store } of [others, own]) store();
+			await others.all;
+			expect((await own.all).map(({ status }) => status)).toEqual([200, 200]);
 		});
 	});
 
