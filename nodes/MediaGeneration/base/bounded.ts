@@ -1,6 +1,6 @@
 /**
  * Reads what others send. Its size, depth and number of values are limited before it is parsed, so that none of it can fill the
- * memory, hold n8n's event loop or overflow a stack later.
+ * memory, block n8n's event loop or overflow a stack later.
  */
 import { parseJson } from './json';
 import { ANSWER, type Bound } from './limits';

@@ -8,7 +8,7 @@ export interface Clock {
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Returns epoch ms that do not jump when somebody sets the machine's clock: a pause must not become longer by that. */
+/** Returns epoch ms that do not jump when somebody sets the machine's clock: that must not make a pause longer. */
 export function now(): number {
 	return performance.timeOrigin + performance.now();
 }
@@ -22,7 +22,7 @@ const listening = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
  * Acts at once if the signal has aborted already. One listener serves all callers, because Node.js warns of signals with more than ten.
- * @returns how to stop listening
+ * @returns a function that stops listening
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
@@ -36,7 +36,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	return () => acts.delete(mine);
 }
 
-/** A reason for aborts: without one, each makes an exception with its stack, and so does n8n's `sleep` from one that is no error. */
+/** Shared reason for aborts: without one, each abort makes an exception with a stack, and n8n's `sleep` does so for one that is no error. */
 export const ABORTED = new Error('aborted');
 
 export interface TimeLimit {
@@ -45,11 +45,11 @@ export interface TimeLimit {
 	abort(): void;
 	/** Disarms the timer, so that from now on only the outer signal counts. */
 	met(): void;
-	/** To be called in any case: a signal that lives as long as an execution must not collect listeners. */
+	/** Must be called: a signal that lives as long as an execution must not collect listeners. */
 	end(): void;
 }
 
-/** Its signal aborts with the outer one, or after `ms`. */
+/** Makes a limit whose signal aborts with the outer one, or after `ms`. */
 export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
 	const controller = new AbortController();
 	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
@@ -83,7 +83,7 @@ export interface Backoff {
 }
 
 /**
- * The pause before the next try. A server that asks to come back in 0 s does not allow a tight loop, so a Retry-After only makes it longer.
+ * Returns the pause before the next try. A Retry-After only makes it longer, because one of 0 s must not lead to a tight loop.
  * @param failures how many there were in a row, from 1
  * @param random in [0, 1); spreads callers that failed together, by a quarter to either side
  */
@@ -97,7 +97,7 @@ export function backoffMs(
 	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * 500;
 }
 
-/** Limits what is reported repeatedly, such as lines of a log. */
+/** Limits what is reported repeatedly, such as log lines. */
 export class OncePerMinute {
 	/** Epoch ms. */
 	private reportedAt: number | undefined;
@@ -109,5 +109,5 @@ export class OncePerMinute {
 	}
 }
 
-/** Does long work in pieces: whenever it yields, others may run. */
+/** Long work in pieces: whenever it yields, others may run. */
 export type Work<T> = Generator<undefined, T>;

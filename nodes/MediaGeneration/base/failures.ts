@@ -61,7 +61,7 @@ export function messageOf(error: unknown): string {
 	return (error instanceof Error ? quote(error.message) : undefined) ?? 'unknown reason';
 }
 
-/** An exception as what it is: of n8n's store, a parser, a bug of ours. Nothing was sent for its item. */
+/** Describes an exception of n8n's store, a parser, or a bug of ours as what it is. Nothing was sent for its item. */
 export function asFailure(error: unknown): Failure {
 	if (error instanceof FailureError) return error.failure;
 	return invalid(
@@ -91,13 +91,13 @@ export function valueOf<T>(attempted: Attempt<T>): T {
 	throw new FailureError(attempted.failure);
 }
 
-/** Matches control characters, ends of lines, and what turns the direction of writing around. */
+/** Matches control characters, line ends, and marks that change the writing direction. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */
 export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
 
-/** Fits a text of the service into a message: on one line, and cut. */
+/** Fits a text of the service into a message: on one line, and truncated. */
 export function quote(text = '', limit = 300): string | undefined {
 	const line = onOneLine(text).replace(/\s+/g, ' ').trim();
 	if (line === '') return undefined;

@@ -1,4 +1,4 @@
-/** Reads values that come from outside, of which nothing is known. */
+/** Reads values from outside, of which nothing is known. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -37,7 +37,7 @@ export function asBoolean(value: unknown): boolean | undefined {
 	return typeof value === 'boolean' ? value : undefined;
 }
 
-/** A URL in a text, which may be relative to another one. */
+/** Parses a URL, which may be relative to another one. */
 export function urlOf(value: unknown, base?: string): URL | undefined {
 	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;
 }
@@ -48,11 +48,11 @@ export function sumOf(numbers: readonly number[]): number {
 }
 
 /**
- * Makes a copy in which every text and every name of a field is changed. Dates and the like stay.
- * @param change is given the name of the field too, which a list hands on to what stands in it; '' for the name itself
+ * Makes a copy in which every text and every field name is changed. Dates and the like stay.
+ * @param change also gets the name of the field, which a list passes on to its entries; '' for the name itself
  */
 export function mapTexts<T>(value: T, change: (text: string, name: string) => string): T {
-	// What stands in several places, or in itself, is copied once.
+	// A value in several places, or within itself, is copied once.
 	const copies = new Map<object, object>();
 	const mapOne = (each: unknown, name: string, depth: number): unknown => {
 		if (typeof each === 'string') return change(each, name);

@@ -7,7 +7,7 @@ export class Limiter {
 
 	constructor(private limit: number) {}
 
-	/** Waits for a share, or all of it; throws if the signal aborts first. @returns how to give it back, which counts once */
+	/** Waits for a share, or all of it; throws if the signal aborts first. @returns a function that gives it back, once */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
 		let held = Math.min(weight, this.limit);
 		await new Promise<void>((resolve, reject) => {

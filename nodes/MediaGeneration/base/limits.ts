@@ -1,4 +1,4 @@
-/** The limits that defend against hostile senders and services: nothing from outside may fill the memory or hold n8n's event loop. */
+/** The limits that defend against hostile senders and services: nothing from outside may fill the memory or block n8n's event loop. */
 
 export interface Bound {
 	bytes: number;
@@ -23,7 +23,7 @@ export const MAX_LOOKED_AT = 1_000;
 export const MAX_TASK_ID = 4_000;
 export const MAX_REFERENCE = 500;
 
-/** No Retry-After is believed beyond this. */
+/** A longer Retry-After is cut to this. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /** Files of one task. */

@@ -43,7 +43,7 @@ function leftText({ longText }: Assembly): LeftText | undefined {
 	};
 }
 
-/** Makes the JSON of an item that ran out of time: enough for "Task: Wait" to go on. @param task as last seen */
+/** Makes the JSON of an item that timed out: enough for "Task: Wait" to continue. @param task as last seen */
 export function unfinishedJson(
 	assembly: Assembly,
 	taskIds: readonly string[],
@@ -65,15 +65,15 @@ function partJson({ texts }: Assembly, number: number, task_id: string): IDataOb
 	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
 }
 
-/** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined where no single one failed */
+/** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined if no single one failed */
 export function failureOfWhole(
 	failure: Failure,
 	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
 ): Failure {
 	const { longText, texts } = assembly;
 	if (longText.kind === 'off') return failure;
-	const goesOn = failure.outcome !== 'failed' && taskIds.length === texts.length;
-	const left = goesOn ? leftText(assembly) : undefined;
+	const canContinue = failure.outcome !== 'failed' && taskIds.length === texts.length;
+	const left = canContinue ? leftText(assembly) : undefined;
 	if (number === undefined || texts.length < 2)
 		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
 	const text = texts[number];
@@ -86,7 +86,7 @@ export function failureOfWhole(
 	};
 }
 
-/** Goes behind the File Name: the items of a text are numbered as its parts count, so that their names sort as the parts do. */
+/** Returns what follows the File Name. A text's items are numbered with equally many digits, so that their names sort like its parts. */
 function endingOf(number: number, { longText, texts }: Assembly): string {
 	if (longText.kind !== 'parts') return number === 0 ? '' : `_${number}`;
 	const last = String(texts.length);
@@ -140,7 +140,7 @@ export async function assemble(
 	}
 }
 
-/** Each part's items have binary fields of their own, so that the names mean nothing for the whole. */
+/** Each part's items have their own binary fields, so these names mean nothing for the whole. */
 const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
 
 async function joinedItem(

@@ -13,7 +13,7 @@ import { Limiter } from '../base/limiter';
  */
 const storeMemory = new Limiter(100_000_000);
 
-/** Rejects if the signal aborts first. @param expected bytes @returns how to give the memory back */
+/** Rejects if the signal aborts first. @param expected bytes @returns a function that gives the memory back */
 export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
 	return await storeMemory.take(expected, signal);
 }
@@ -38,7 +38,7 @@ export async function* readStored(
 		// A multiple of four, as four characters of Base64 are three bytes.
 		const step = 2_097_152;
 		for (let at = 0; at < binary.data.length; at += step) {
-			// Files in memory come without a wait, and a hundred of them would hold n8n's event loop until the last one's end.
+			// Files in memory come without a wait, and a hundred of them would block n8n's event loop until the last one's end.
 			await pause(0);
 			yield Buffer.from(binary.data.slice(at, at + step), 'base64');
 		}

@@ -1,4 +1,4 @@
-/** Stores a file that its address holds itself (RFC 2397). It can't be larger than what an answer may have (`bounded.ts`). */
+/** Stores a file that its own address contains (RFC 2397). It can't be larger than an answer (`bounded.ts`). */
 import { SoundScanner } from '../audio/scan';
 import { attempt, messageOf } from '../base/failures';
 import { tooLarge, type DownloadDeps, type Stored, type WantedFile } from './download';

@@ -1,4 +1,4 @@
-/** Fetches a file into n8n's binary store: whole or not at all, and nothing of it stays open. A file that breaks off begins again from nothing. */
+/** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
 import type { IBinaryData } from 'n8n-workflow';
 import { FILE_HEAD_BYTES } from '../audio/kinds';
 import { SoundScanner } from '../audio/scan';
@@ -36,7 +36,7 @@ export interface Stored {
 	sound: SoundFacts;
 }
 
-/** No other try helps. The message completes "could not be downloaded: ...". */
+/** Another try does not help. The message completes "could not be downloaded: ...". */
 class Refused extends Error {}
 
 /** The host asks for a pause. */
@@ -56,9 +56,9 @@ export function tooLarge(maxBytes: number, length?: number): string {
 
 /** What the tries of one file have in common. */
 interface Known {
-	/** The host stated this length last. It binds a later answer that states none. */
+	/** Length that the host stated last. It binds a later answer that states none. */
 	length?: number | undefined;
-	/** The file ended after this many bytes, without a sign that it was complete. */
+	/** Bytes after which the file ended without a sign that it was complete. */
 	endSeenAt?: number;
 }
 
@@ -106,7 +106,7 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	} finally {
 		stream?.destroy();
 		opened.close();
-		// Where the file waits for its reader, this runs its `finally` blocks.
+		// If the file waits for its reader, this runs its `finally` blocks.
 		rest.return(undefined).catch(() => undefined);
 	}
 }
@@ -173,7 +173,7 @@ class Transfer {
 		try {
 			yield* this.head;
 			yield* rest;
-			// Only an error keeps a store from taking what it has for the file.
+			// Only an error keeps a store from accepting what it has as the file.
 			this.checkEnd();
 		} catch (error) {
 			this.problem = error instanceof Error ? error : new Error(messageOf(error));

@@ -1,4 +1,4 @@
-/** Makes of a failure what n8n shows: an item with Continue On Fail, else an error to throw (README, "When something goes wrong"). */
+/** Turns a failure into what n8n shows: an item with Continue On Fail, else an error to throw (README, "When something goes wrong"). */
 import {
 	NodeApiError,
 	NodeOperationError,
@@ -48,7 +48,7 @@ export function wordsFor(left: LeftOver): string {
 	return `${wordsForUnclear(left)}${tasks}`;
 }
 
-/** Words after a failure: what is paid for, and what running the node again would pay. The failure itself names its own task. */
+/** Adds to a failure what is paid for, and what running the node again would cost. The failure itself names its own task. */
 function adviceAfter({ taskId }: Failure, left: LeftOver): string {
 	const { taskIds, creates = false, others = '' } = left;
 	const before = `${others}${wordsForUnclear(left)}`;
@@ -88,8 +88,8 @@ function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
 }
 
 /**
- * Reads the failure of an item that failed in a node of this package: from `details` where it failed while its execution slept, else from
- * its own fields. Beside `details` lie fields that n8n has merged in from the input of that node.
+ * Reads the failure of an item that failed in a node of this package: from `details` if it failed while its execution slept, else from
+ * its own fields. Beside `details` are fields that n8n merged in from that node's input.
  */
 export function failureIn(json: IDataObject): FailedJson | undefined {
 	const { details, error } = json;
@@ -102,7 +102,7 @@ interface ItemFailure {
 	failure: Failure;
 }
 
-/** Uses our words alone, because an error of the HTTP helper holds the request with its headers. */
+/** Uses our words alone, because an error of the HTTP helper contains the request with its headers. */
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
@@ -141,7 +141,7 @@ export function failureItem(
 	return toErrorBranch(node, item, { named: record, error: () => nodeError(node, failed) });
 }
 
-/** Makes an item of a failure for n8n to save with a sleeping execution, or to get from its webhook. */
+/** Makes a failed item that n8n can save with a sleeping execution, or take from its webhook. */
 export function plainFailureItem(node: INode, item: INodeExecutionData): INodeExecutionData {
 	const { error, outcome } = item.json;
 	const fails = typeof error === 'string' && isOutcome(outcome);

@@ -8,9 +8,9 @@ import { storeDataUrl } from './dataUrl';
 import { storeFile, type DownloadDeps, type WantedFile } from './download';
 import { MAX_FILES } from '../base/limits';
 
-/** The item shows an output like this (README, "Operations"). */
+/** An output as an item shows it (README, "Operations"). */
 export interface DeliveredOutput {
-	/** Missing for a file that was joined here, or that its address held. */
+	/** Missing for a file that was joined here, or that its address contained. */
 	url?: string;
 	kind: OutputKind;
 	binaryProperty?: string;
@@ -35,7 +35,7 @@ export type DeliveredFile =
 	/** The problem completes "could not be downloaded: ...". */
 	| { kind: 'missing'; output: DeliveredOutput; problem: string };
 
-/** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but has no field. */
+/** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but gets no field. */
 export function inFields(
 	files: readonly DeliveredFile[],
 	base: string,
@@ -54,14 +54,14 @@ export interface FetchDeps extends DownloadDeps {
 	limiter: Limiter;
 }
 
-/** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or behind a name. */
+/** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or after a name. */
 const MAX_STEM_BYTES = 185;
-/** Windows and others refuse some of these in names; the rest are halves of characters, and marks that turn the direction of writing. */
+/** Windows and others refuse some of these in names; the rest are halves of characters, and marks that change the writing direction. */
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
 /** Windows takes these names for devices, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
-/** Makes the name of files, without an extension that the user has typed, because their own replaces it. Returns undefined if nothing is left. */
+/** Makes the name of files, without an extension that the user typed, because their own replaces it. Returns undefined if nothing is left. */
 export function stemOf(text = ''): string | undefined {
 	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
 	const extension = extensionIn(typed);
@@ -79,7 +79,7 @@ export function stemOf(text = ''): string | undefined {
 	return stem === '' ? undefined : stem;
 }
 
-/** Numbers further files of a type in place; if all have one type, like their binary fields. */
+/** Numbers further files of a type, in place; like their binary fields if all have one type. */
 function numberNames(files: readonly DeliveredFile[], stem: string): void {
 	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(stem.length) ?? '';
 	const stored = files.filter((file) => file.kind === 'stored');

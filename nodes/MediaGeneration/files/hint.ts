@@ -1,4 +1,4 @@
-/** Sums up a run for the editor: equal names of files, and values that find the execution in the list. */
+/** Sums up a run for the editor: equal file names, and values by which the list of executions can be searched. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../n8n/clean';
 import { executionValues, MAX_VALUE, showHint } from '../n8n/editor';
@@ -30,7 +30,7 @@ export function showEqualNames(
 /** A run ends with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
-/** @param ends may be what others have written, of which only outcomes count */
+/** @param ends may have been written by others, so only outcomes count */
 export function worstOf(ends: readonly unknown[]): RunOutcome {
 	return ([...outcomes, 'done', 'asleep'] as const).find((end) => ends.includes(end)) ?? 'done';
 }
@@ -42,14 +42,14 @@ export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
 	});
 }
 
-/** Cuts between two IDs what is longer than n8n keeps. */
+/** Cuts a list that is longer than n8n keeps, between two IDs. */
 function fitting(taskIds: readonly string[]): string {
 	const value = [...new Set(taskIds)].filter(Boolean).join(',');
 	if (value.length <= MAX_VALUE) return value;
 	return value.slice(0, MAX_VALUE).replace(/(^|,)[^,]*$/, '');
 }
 
-/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, because older n8n have no such values. */
+/** Covers all runs of these nodes in the execution; a later try replaces the earlier one. Never throws, because older versions of n8n have no such values. */
 export function noteExecution(
 	context: IExecuteFunctions,
 	run: string,
@@ -74,7 +74,7 @@ export function noteExecution(
 	});
 }
 
-/** An execution that slept is awake: what became of its items replaces `asleep`. Never throws. */
+/** Replaces `asleep` with what became of the items of a woken execution. Never throws. */
 export function noteWaking(context: IWebhookFunctions, ends: readonly RunOutcome[]): void {
 	quietly(() => {
 		const customData = executionValues(context);

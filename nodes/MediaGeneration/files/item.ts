@@ -24,7 +24,7 @@ import {
 	type StoredFile,
 } from './files';
 
-/** n8n or this package give these names a meaning. A task's own fields of these names go out with `task_` in front. */
+/** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
 	'error',
 	'outcome',
@@ -48,8 +48,8 @@ export function fieldsOf(raw: JsonObject): IDataObject {
 }
 
 /**
- * Gives an item the JSON of the input item, as "Include Input" asks for. In place, because a failed item has a hidden property that no copy
- * has. @param input undefined if the option is off
+ * Gives an item the JSON of the input item, as "Include Input" asks for. In place, because a failed item has a hidden property that a copy
+ * lacks. @param input undefined if the option is off
  */
 export function carryInput(
 	item: INodeExecutionData,
@@ -98,7 +98,7 @@ function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }
 
-/** Chooses the files of each item. Each one copies the task, up to 10,000 fields together: the last one has the rest of the files. */
+/** Chooses the files of each item. Each item copies the task, up to 10,000 fields in all, so the last one has the remaining files. */
 function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
 	const there = files.filter(({ kind }) => kind !== 'missing');
 	const most = Math.min(MAX_FILES, Math.ceil(10_000 / Object.keys(fields).length));
@@ -106,7 +106,7 @@ function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredF
 	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
 }
 
-/** The name of its files. @param ending behind the File Name */
+/** Makes the name of a task's files. @param ending after the File Name */
 function stemFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
 	const named = stemOf(fileName);
 	if (named !== undefined) return `${named}${ending}`;
@@ -119,7 +119,7 @@ export class Delivery {
 	private readonly deps: FetchDeps;
 	private readonly baseUrl: string | undefined;
 
-	/** @param baseUrl of the service: relative addresses begin there, and only where it is private are files fetched from private ones */
+	/** @param baseUrl of the service: relative addresses begin there, and files are fetched from private ones only if it is private */
 	constructor(
 		context: N8nContext,
 		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
@@ -130,7 +130,7 @@ export class Delivery {
 		this.deps = { ...realClock, context, open, signal, limiter };
 	}
 
-	/** @param to the input item, further fields of the JSON, and what comes behind the File Name */
+	/** The last argument has the index of the input item, further fields of the JSON, and what comes after the File Name. */
 	async deliver(
 		done: DoneTask,
 		settings: FileSettings,

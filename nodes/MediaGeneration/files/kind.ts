@@ -15,7 +15,7 @@ export interface AboutFile extends TaskOutput {
 	stated: string | undefined;
 }
 
-/** Markup begins like this, also with control characters and in an encoding other than UTF-8. */
+/** The beginning of markup, even with control characters or in an encoding other than UTF-8. */
 const MARKUP =
 	/^[\0-\x20]*<(?:!doctype|!--|\?xml|html|head|body|title|script|error|center|div|h1|p)\b/i;
 /** No text has these. White space, and the escape character of some East Asian encodings, are left out. */
@@ -23,13 +23,13 @@ const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 
 /** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined if it is neither UTF-8 nor markup. */
 function leadingText(head: Buffer): string | undefined {
-	// The head may end within a character; however much of it is there, one sign stands for it.
+	// The head may end within a character, which then becomes a single replacement character.
 	const text = head.toString('utf8').replace(/\ufffd$/, '');
 	if (MARKUP.test(text)) return text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart();
 	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
 
-/** Whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
+/** Tells whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
@@ -40,7 +40,7 @@ const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
 const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
 const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'image';
 
-/** The types that the request, the address and the host name, if they fit. */
+/** Returns the types that the request, the address and the host name, if they fit. */
 function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
 	const fitting = (type: kinds.FileType | undefined) =>
@@ -56,12 +56,12 @@ function namedTypes(about: AboutFile) {
 
 const UNKNOWN: kinds.FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 
-/** Goes by the bytes, the format that was asked for, the address, the header, and then what they may be. */
+/** Decides by certain bytes, a raw format that was asked for, the address, the header, any format asked for, and at last uncertain bytes. */
 export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 	const signature = kinds.typeOfBytes(head);
 	if (signature?.certain === true) return signature.type;
 	const { byFormat, byUrl, byHeader } = namedTypes(about);
-	// The bytes of any other format would have told.
+	// Any other format would show in the bytes.
 	if (byFormat !== undefined && kinds.isRaw(byFormat)) return byFormat;
 	const found = byUrl ?? byHeader ?? byFormat ?? signature?.type;
 	if (found !== undefined) return found;
@@ -70,10 +70,10 @@ export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 	return kinds.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
-/** An error object has such a field. A transcript has a list of words or segments besides. */
+/** A field of error objects. A transcript has a list of words or segments, too. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
 
-/** Whether only media (or another format that is not text) can be what was asked for. */
+/** Tells whether only media (or another format that is not text) can have been asked for. */
 function isMedia(about: AboutFile): boolean {
 	if (isSoundOrImage(about) || about.kind === 'transcript') return isSoundOrImage(about);
 	const { byUrl, byHeader } = namedTypes(about);
@@ -112,7 +112,7 @@ function isOtherText(text: string, about: AboutFile): boolean {
 	return extension === 'json' || !/-->|^WEBVTT/.test(text);
 }
 
-/** Why the beginning of a file shows that it is none, completing "could not be downloaded: ..."; undefined if it may be one. */
+/** Says why these first bytes can't be those of the file, completing "could not be downloaded: ..."; undefined if they can. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	if (kinds.typeOfBytes(head) !== undefined) return undefined;
 	const text = leadingText(head);

@@ -1,4 +1,4 @@
-/** Items, errors, hints and logs leave without the API key, the callback secret, and the tokens of URLs by which this n8n can be called. */
+/** Removes the API key, the callback secret, and the tokens of URLs that call this n8n from items, errors, hints and logs. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
 import type { Work } from '../base/clock';
@@ -11,7 +11,7 @@ const CALLABLE = /(?:-waiting(?:\/|%2f)[\da-f]|nonce(?:=|%3d)[\da-f]{24})[^\s"'<
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {
-	/** There can be several, as a key can change during a run. No character of a key is ever escaped (`apiKeyProblem`). */
+	/** There can be several, because a key can change during a run. No character of a key is ever escaped (`apiKeyProblem`). */
 	private readonly keys = new Set<string>();
 	private readonly secrets = new Set<string>();
 
@@ -23,14 +23,14 @@ export class Cleaner {
 		this.secrets.add(JSON.stringify(callbackSecret).slice(1, -1));
 	}
 
-	/** Hides the token of a URL by which this context was called or can be called, wherever it stands. */
+	/** Hides the token of a URL by which this context was called or can be called, wherever it occurs. */
 	hasUrl(url: unknown): void {
 		const token = urlOf(url)?.searchParams.get('signature') ?? '';
-		// What is shorter may stand in a text by accident.
+		// A shorter one may be in a text by accident.
 		if (token.length >= 16) this.secrets.add(token);
 	}
 
-	/** Serves answers of the service before they are read: what else is cleaned of could stand in an ID by accident. */
+	/** Cleans answers of the service, which are read afterwards: other secrets could be in an ID by accident. */
 	key(text: string): string {
 		return [...this.keys].reduce((clean, key) => clean.replaceAll(key, 'sk_***'), text);
 	}
@@ -41,7 +41,7 @@ export class Cleaner {
 		return clean;
 	};
 
-	/** Returns the value itself where it is clean, else a copy. Names of fields are cleaned too. */
+	/** Returns the value itself if it is clean, else a clean copy. Field names are cleaned, too. */
 	value<T>(value: T): T {
 		return this.isClean(value) ? value : mapTexts(value, this.text);
 	}
@@ -51,7 +51,7 @@ export class Cleaner {
 			const json = JSON.stringify(value) ?? '';
 			return this.text(json) === json;
 		} catch {
-			// A circle, or nested too deeply.
+			// It is circular, or nested too deeply.
 			return false;
 		}
 	}
@@ -66,7 +66,7 @@ export class Cleaner {
 		return items;
 	}
 
-	/** Cleans an error that n8n will show and save: in place, as n8n tells errors apart by their class. */
+	/** Cleans an error that n8n will show and save: in place, because n8n tells errors apart by their class. */
 	error(error: unknown, depth = 0): unknown {
 		if (!(error instanceof Error) || depth > 5) return error;
 		const shown = error as Error & JsonObject;
@@ -80,7 +80,7 @@ export class Cleaner {
 	}
 }
 
-/** A note, hint or line of a log that fails must not end the run. */
+/** Ignores exceptions: a failed note, hint or log line must not end the run. */
 export function quietly(tell: () => void): void {
 	try {
 		tell();
@@ -106,7 +106,7 @@ export function cleanerOf(context: object): Cleaner {
 	return ensured(cleaners, context, () => new Cleaner());
 }
 
-/** Cleans items that leave: to the next node, into a sleep, or out of it. */
+/** Cleans items on their way to the next node, into a sleep, or out of it. */
 export async function cleanItems(
 	context: object,
 	items: INodeExecutionData[],

@@ -1,11 +1,11 @@
-/** Waits by n8n's own `sleep`, the only timer that its lint rules allow. */
+/** Waits with n8n's own `sleep`, the only timer that its lint rules allow. */
 import { sleep } from 'n8n-workflow';
 import { ABORTED, now, unlessAborted, type Clock, type Work } from '../base/clock';
 
 /** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;
 
-/** Implements {@link Clock.sleep} by real time. */
+/** Implements {@link Clock.sleep} in real time. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	if (signal === undefined) return await sleepUntil(ms);
 	const end = now() + ms;
@@ -20,7 +20,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 
 export const realClock: Clock = { now, sleep: pause };
 
-/** Holds n8n's event loop for 15 ms at a time. */
+/** Does the work in pieces of 15 ms, so that it does not block n8n's event loop. */
 export async function inPieces<T>(work: Work<T>): Promise<T> {
 	let [since, isLong] = [now(), false];
 	let step = work.next();

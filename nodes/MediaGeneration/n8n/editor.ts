@@ -13,11 +13,11 @@ export function showHint(
 	message: string,
 ): void {
 	const clean = inHtml(onOneLine(cleanerOf(context).text(message)));
-	// Older n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
+	// Older versions of n8n have no hints, at least not in the context of an agent's tool (`SupplyDataContext`, n8n-core).
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 
-/** n8n's guidelines allow a hint this many characters. */
+/** Characters that n8n's guidelines allow in a hint. */
 const LONGEST_HINT = 120;
 
 /** Warns in the editor and in the log. */
@@ -27,10 +27,10 @@ export function warn(context: IExecuteFunctions, hint: string, line = hint): voi
 	showHint(context, 'warning', isLong ? `${hint.slice(0, LONGEST_HINT - 3)}...` : hint);
 }
 
-/** n8n cuts longer values off (`execution-metadata`, n8n-core 2.41). */
+/** n8n truncates longer values (`execution-metadata`, n8n-core 2.41). */
 export const MAX_VALUE = 255;
 
-/** The types of n8n 2.14 do not know it, and its older versions do not have it: then reading or setting a value throws. */
+/** Unknown to the types of n8n 2.14. Older versions lack it, so that reading or setting a value throws. */
 interface HavingValues {
 	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
 }

@@ -1,4 +1,4 @@
-/** What n8n gives of the execution that a node runs in, by the way in which it runs the node. */
+/** Reads from n8n facts about the execution that a node runs in, depending on how n8n runs the node. */
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
@@ -15,14 +15,14 @@ export function storeOf(context: IExecuteFunctions): Record<string, unknown> {
 	return givenIdOf(context) === undefined ? {} : context.getContext('node');
 }
 
-/** Tells whether an AI agent runs the node: a node of the workflow that has it as a tool, or one of n8n's Agents. */
+/** Tells whether an AI agent runs the node: an agent node of the workflow that has it as a tool, or one of n8n's Agents. */
 export function isToolRun(context: IExecuteFunctions): boolean {
 	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
 	const isTool = isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');
 	return isTool || givenIdOf(context) === undefined;
 }
 
-/** Which run of which execution this is, and which call of an agent. */
+/** Identifies the run, its execution, and the agent's call if there is one. */
 export function runOf(context: IExecuteFunctions) {
 	const evaluated = context.evaluateExpression('{{ $runIndex }}', 0);
 	const runIndex = typeof evaluated === 'number' ? evaluated : 0;
@@ -30,7 +30,7 @@ export function runOf(context: IExecuteFunctions) {
 	return isToolRun(context) ? { ...run, call: callOf(context, runIndex) } : run;
 }
 
-/** n8n hands the same object to each try, and nothing else tells the calls apart, so no argument can take the place of this map. */
+/** n8n hands the same object to each try, and nothing else tells the calls apart, so no argument can replace this map. */
 const callIds = new WeakMap<object, string>();
 
 function callOf(context: IExecuteFunctions, runIndex: number) {
@@ -51,14 +51,14 @@ interface NodeRunData {
 	executionStatus?: unknown;
 }
 
-/** Not part of n8n's interface: how many nodes it has started in this execution, which one it repeats, and what their nodes gave (n8n-core 2.41). */
-interface Inner {
+/** Not part of n8n's interface: how many nodes it has started in this execution, which execution it repeats, and the nodes' results (n8n-core 2.41). */
+interface Internals {
 	additionalData?: { currentNodeExecutionIndex?: unknown; hooks?: { retryOf?: unknown } };
 	runExecutionData?: { resultData?: { runData?: Record<string, NodeRunData[]> } };
 }
 
-/** Whether this execution has run a trigger, which has no source. The other runs in the data are of the execution before. */
-function beganAnew({ runExecutionData }: Inner, started: number): boolean {
+/** Tells whether this execution has run a trigger, which has no source. The other runs in the data are of the previous execution. */
+function beganAnew({ runExecutionData }: Internals, started: number): boolean {
 	const runs = Object.values(runExecutionData?.resultData?.runData ?? {}).flat();
 	const timeOf = ({ startTime }: NodeRunData) => Number(startTime);
 	const own = runs.sort((one, other) => timeOf(other) - timeOf(one)).slice(0, started - 1);
@@ -66,26 +66,26 @@ function beganAnew({ runExecutionData }: Inner, started: number): boolean {
 }
 
 /**
- * Whether n8n was killed while the execution before ran this node: its recovery then makes up a run that crashed, which Retry takes off
- * where it is the last one (`execution-recovery.service.js`, n8n 2.41).
+ * Tells whether n8n was killed while the previous execution ran this node: its recovery then adds a run that crashed, which Retry removes
+ * if it is the last one (`execution-recovery.service.js`, n8n 2.41).
  */
-function crashedHere(context: IExecuteFunctions, { runExecutionData }: Inner): boolean {
+function crashedHere(context: IExecuteFunctions, { runExecutionData }: Internals): boolean {
 	const runs = runExecutionData?.resultData?.runData?.[context.getNode().name];
 	return runs !== undefined && (runs.at(-1)?.executionStatus ?? 'crashed') === 'crashed';
 }
 
 /**
- * Tells since when n8n's Retry may repeat what an execution has sent that n8n has killed. Without saved progress it begins anew, by the
- * trigger, and nothing says when that one began. With it, it begins with the node that was running, and n8n has kept the time.
+ * Tells since when a killed execution may have sent what n8n's Retry repeats. Without saved progress, Retry starts over with the trigger,
+ * and nothing says when that execution began. With it, Retry starts with the node that was running, and n8n has kept the time.
  */
 export function killedSince(context: IExecuteFunctions) {
 	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
-	const inner = context as Inner;
+	const inner = context as Internals;
 	const { currentNodeExecutionIndex: started, hooks } = inner.additionalData ?? {};
 	const overAt = now();
-	// n8n keeps executions for two weeks, unless it is told otherwise (`EXECUTIONS_DATA_MAX_AGE`).
+	// n8n keeps executions for two weeks, unless configured otherwise (`EXECUTIONS_DATA_MAX_AGE`).
 	const longAgo = { sentAt: overAt - 14 * 86_400_000, isExact: false, overAt };
-	// Else a node between failed, and this one never began.
+	// Otherwise a node in between failed, and this one never began.
 	if (typeof started === 'number' && started > 1)
 		return beganAnew(inner, started) || crashedHere(context, inner) ? longAgo : undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
@@ -103,7 +103,7 @@ export function workflowSettings(context: object) {
 	return (context as HavingSettings).getWorkflowSettings?.() ?? {};
 }
 
-/** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives it another one. */
+/** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives it this signal instead. */
 export function withSignal<Context extends object>(context: Context, signal: AbortSignal): Context {
 	const own = { getExecutionCancelSignal: { value: () => signal } };
 	return Object.create(context, own) as Context;
@@ -120,7 +120,7 @@ interface Decrypting {
 	};
 }
 
-/** The node's credential as it is stored, with its expressions; undefined where n8n doesn't give it. */
+/** Returns the node's credential as stored, with its expressions; undefined if n8n doesn't give it. */
 export async function storedCredential(
 	context: IExecuteFunctions,
 	type: string,

@@ -6,9 +6,9 @@ import type { JsonObject } from '../base/json';
 const hasErrorBranch = ({ onError }: INode) => onError === 'continueErrorOutput';
 
 /**
- * Makes n8n send an item to the error branch, with all of its fields. n8n fills what a failed item does not name from the node's input,
- * e.g. the ID of a task that is done, so the item names all. It goes by the item's `error`, but then reduces the JSON of every item that
- * still has one to its message. It copies the item in between, and a copy leaves a hidden property behind.
+ * Makes n8n send an item to the error branch, with all of its fields. n8n fills fields that a failed item lacks from the node's input,
+ * e.g. the ID of a task that is done, so the item has them all. n8n decides by the item's `error`, but then reduces the JSON of every item
+ * that still has one to its message. It copies the item in between, and a copy loses a hidden property.
  * @param named all fields of a failed item, with undefined for those that this one lacks
  */
 export function toErrorBranch(
@@ -40,7 +40,7 @@ function saysNothing(error: unknown): boolean {
 
 /** Drops an `error` that says nothing: n8n repeats a node whose first item has one, unless it is undefined, null or false. */
 export function withoutEmptyError(fields: JsonObject): IDataObject {
-	// Most have none: an answer of 100,000 fields is not copied for it.
+	// Most have none, and an answer of 100,000 fields should not be copied in vain.
 	if (!Object.hasOwn(fields, 'error') || !saysNothing(fields.error)) return fields as IDataObject;
 	const { error: _nothing, ...others } = fields;
 	return others as IDataObject;

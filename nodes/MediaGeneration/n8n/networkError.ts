@@ -1,7 +1,7 @@
 /** Reads what n8n's HTTP helper throws. */
 import { asText, isObject, type JsonObject } from '../base/json';
 
-/** Lists an error and its causes, outermost first; bounded, as they can form a circle. */
+/** Lists an error and its causes, outermost first; bounded, because they can form a circle. */
 function chainOf(error: unknown): JsonObject[] {
 	const chain: JsonObject[] = [];
 	let current = error;
@@ -17,13 +17,13 @@ const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_FAIL', 'EAI_NONAME', 'ERR_INVALI
 /** Node.js verifies the certificate before it sends the first byte of a request. */
 const BAD_CERTIFICATE =
 	/^(CERT_|UNABLE_TO_(GET|VERIFY)_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/;
-/** The proxy that n8n goes through (HTTPS_PROXY) can hang up on CONNECT, too (`https-proxy-agent` 7). */
+/** The proxy that n8n uses (HTTPS_PROXY) can hang up on CONNECT, too (`https-proxy-agent` 7). */
 const BEFORE_TLS =
 	/before secure TLS connection was established|before receiving CONNECT response/i;
 
 /**
- * Says how far a request without an answer came, which matters for payment: only one that is `unanswered` can have reached the service.
- * No connection was made for the others, and for one that is `impossible` trying again soon is pointless, too.
+ * How far a request without an answer got, which matters for payment: only an `unanswered` one can have reached the service.
+ * The others made no connection, and retrying an `impossible` one soon is pointless, too.
  */
 export type Connection = 'unanswered' | 'unconnected' | 'impossible';
 
@@ -65,7 +65,7 @@ export function withoutSocketCodes(text: string): string {
 	return IN_WORDS.reduce((clean, [code, words]) => clean.replace(code, words), text);
 }
 
-/** Gives a short reason in words, e.g. "the connection was reset", and nothing of the request. */
+/** Returns a short reason in words, e.g. "the connection was reset", and nothing of the request. */
 export function reasonOf(error: unknown): string {
 	const chain = chainOf(error);
 	const message =

@@ -3,8 +3,8 @@ import { logOf } from './clean';
 import type { Clock } from '../base/clock';
 
 /**
- * Names a run's paid tasks in the log, should n8n die before the execution is saved. Tasks of one turn of the event loop share a line, as
- * n8n writes each line before it goes on, which takes longer than everything else that is done for a task.
+ * Names a run's paid tasks in the log, in case n8n dies before the execution is saved. Tasks of one turn of the event loop share a line,
+ * because n8n writes each line before it continues, which takes longer than everything else that is done for a task.
  */
 export class PaidTasks {
 	private unwritten: string[] = [];
@@ -20,7 +20,7 @@ export class PaidTasks {
 		if (this.unwritten.length === 1) void this.sleep(0).then(() => this.write());
 	}
 
-	/** Writes what is still due. */
+	/** Writes what is not written yet. */
 	write(): void {
 		if (this.unwritten.length === 0) return;
 		const line = this.unwritten.join('; ');

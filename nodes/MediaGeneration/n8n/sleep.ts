@@ -1,18 +1,18 @@
-/** How n8n puts an execution to sleep on the items of a node (n8n 2.41). */
+/** Puts an execution to sleep on a node's items, in n8n's way (n8n 2.41). */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-/** Executions of this process sleep on these items. n8n hands the same objects to the node's next try. */
+/** Items on which executions of this process sleep. n8n hands the same objects to the node's next try. */
 const slept = new WeakSet<object>();
 
 const copied = (items: readonly INodeExecutionData[]) => items.map((item) => ({ ...item }));
 
-/** Returns the items of an execution that has to sleep on: n8n also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
+/** Returns the items of an execution that must stay asleep: n8n also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
 export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
 	return items.some((item) => slept.has(item)) ? copied(items) : undefined;
 }
 
-/** @returns what the node returns. Copies: n8n's `handleNodeErrorOutput` may empty the list that it is given. */
+/** @returns the node's output: copies, because n8n's `handleNodeErrorOutput` may empty the list that it is given. */
 export async function putToSleep(
 	context: IExecuteFunctions,
 	items: INodeExecutionData[],
@@ -22,7 +22,7 @@ export async function putToSleep(
 	const entry = context.getExecuteData();
 	entry.data = { main: [items] };
 	// n8n disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object: they would
-	// hand their items on untouched.
+	// pass their items on untouched.
 	entry.node = { ...entry.node };
 	context.setMetadata({ resumeUrl: shownUrl });
 	await context.putExecutionToWait(deadline);

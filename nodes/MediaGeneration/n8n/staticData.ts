@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { pause } from './clock';
 
 /**
- * n8n 2.41 saves what its webhook has written once it has stored the execution, just before it answers (`live-webhooks.js`); but what was
- * written before webhook() has returned counts as unchanged by then (`establishContextForPersistence` in `workflow-runner.js`), so it is
+ * n8n 2.41 saves what a webhook wrote once it has stored the execution, just before it answers (`live-webhooks.js`). But what was
+ * written before webhook() returned counts as unchanged by then (`establishContextForPersistence` in `workflow-runner.js`), so it is
  * written a second time. Older versions save at once.
  * @param read what to save: n8n reads it when it saves
  */

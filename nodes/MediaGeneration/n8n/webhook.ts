@@ -1,4 +1,4 @@
-/** What n8n hands to a webhook, and how a node answers in its place. */
+/** Reads what n8n hands to a webhook, and answers in its place. */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { isObject } from '../base/json';
 
