@@ -198,11 +198,7 @@ describe('what is broken is refused, and where', () => {
 	});
 
 	test.each([
-		['a byte', 'x', 'it is not an MP3 or WAV file'],
 		['zeros', '\0'.repeat(100), 'it holds no sound'],
-		['Ogg', 'OggS'.padEnd(100), 'it is audio/ogg, not an MP3 or WAV file'],
-		['AAC', '\xff\xf1\x50\x80'.padEnd(100), 'it is audio/aac, not an MP3 or WAV file'],
-		['a film', '\n\n\n\nftyp'.padEnd(100), 'it is video/mp4, not an MP3 or WAV file'],
 		['a WAV header', 'RIFF\n\n\n\nWAVE'.padEnd(99, '\0'), 'it is a WAV file without samples'],
 	])('%s', async (_, text, problem) => {
 		expect(await problemOf(Buffer.from(text, 'latin1'))).toBe(problem);
