@@ -80,7 +80,7 @@ export class MediaGenerationApi implements ICredentialType {
 	];
 
 	/**
-	 * Attaches the key, and only to requests under the base URL: any other request with this credential is refused.
+	 * Attaches the key to requests under the Base URL only: any other request with this credential is refused.
 	 * Source: docs/service.md, "Authentication".
 	 */
 	async authenticate(
@@ -98,7 +98,7 @@ export class MediaGenerationApi implements ICredentialType {
 			url: '/v1/credits',
 			method: 'GET',
 		},
-		// Without rules, n8n says only "Unauthorized", and takes any answer with 200 for a success (`credentials-tester`, n8n 2.41).
+		// Without rules, n8n says only "Unauthorized", and takes any answer with status 200 for a success (`credentials-tester`, n8n 2.41).
 		rules: [
 			onBody(
 				'success',

@@ -16,7 +16,7 @@ import { properties, subtitle } from './actions';
 import type { ListName } from './actions/operation';
 import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
 
-/** This webhook wakes an execution that sleeps. */
+/** The webhook that wakes a sleeping execution. */
 const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	{
 		name: 'default',
@@ -29,7 +29,7 @@ const resumeWebhooks: INodeTypeDescription['webhooks'] = [
 	},
 ];
 
-/** n8n's AI builder of workflows reads this. It is spread because the types of older n8n do not know it. */
+/** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const forBuilders = {
 	builderHint: {
 		searchHint:

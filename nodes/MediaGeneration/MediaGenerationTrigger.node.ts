@@ -13,7 +13,7 @@ import {
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './actions/trigger';
 
-/** n8n's AI builder of workflows reads this. It is spread because the types of older n8n do not know it. */
+/** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const triggerForBuilders = {
 	builderHint: {
 		searchHint:
@@ -71,7 +71,7 @@ export class MediaGenerationTrigger implements INodeType {
 		properties: triggerFields,
 	};
 
-	// The service has no registration of webhooks: the URL travels with each task (docs/service.md, "Callbacks").
+	// Webhooks are not registered at the service: the URL goes along with each task (docs/service.md, "Callbacks").
 	webhookMethods = {
 		default: {
 			checkExists: async (): Promise<boolean> => true,

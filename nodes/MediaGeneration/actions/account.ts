@@ -15,7 +15,7 @@ function maskSecret(secret: string): string {
 }
 
 /**
- * Makes a copy in which whatever begins like a key is masked, also in the names of fields.
+ * Makes a copy in which whatever begins like a key is masked, even in field names.
  * @param change what else happens to a text, by the name of its field
  */
 export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {

@@ -23,7 +23,7 @@ interface NumberRange {
 	whole?: boolean;
 }
 
-/** This file of an item goes into its request. */
+/** A file of an item that goes into its request. */
 export interface InputFile {
 	field: string;
 	name: string;
@@ -72,7 +72,7 @@ export class ItemFields {
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 
-	/** What a list is narrowed to. */
+	/** Filters of a list. */
 	get filters(): JsonObject {
 		const given = this.raw('filters');
 		return isObject(given) ? given : {};
@@ -86,7 +86,7 @@ export class ItemFields {
 		return typeof typed === 'string' && typed.startsWith('=') ? typed : undefined;
 	}
 
-	/** Refuses an expression that was typed as plain text. What an expression leads to is data, and may look like one. */
+	/** Refuses an expression that was typed as plain text. An expression's result is data, and may look like one. */
 	private checkTyped(text: string, name: string, label: string): void {
 		const [typed] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(text) ?? [];
 		if (typed === undefined || this.expressionIn(name) !== undefined) return;
@@ -214,7 +214,7 @@ export class ItemFields {
 		return jsonObject(given, { label, example, expression: this.expressionIn(name) });
 	}
 
-	/** Merges the option for further fields in. Undefined values are left out when the body becomes JSON. */
+	/** Merges fields with the option for further ones. Undefined values are left out when the body becomes JSON. */
 	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
 		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
 	}

@@ -21,7 +21,7 @@ function nestedDeeperThan(levels: number, value: unknown): boolean {
 
 /** @param typed the expression of the field */
 function adviceOnJson(example: string, typed = ''): string {
-	// Expressions of n8n, and texts in quotes, which may hold some.
+	// Expressions of n8n, and texts in quotes, which may contain some.
 	const pieces = typed.match(/\{\{.*?\}\}|"(?:\{\{.*?\}\}|\\.|[^"\\])*"/gs) ?? [];
 	const texts = pieces.filter((piece) => piece.startsWith('"'));
 	const [, inner] = /\{\{\s*(.*?)\s*\}\}/s.exec(texts.join(' ')) ?? [];
@@ -31,7 +31,7 @@ function adviceOnJson(example: string, typed = ''): string {
 }
 
 /**
- * Reads JSON, or what an expression leads to; an empty object if nothing is set. Throws an `invalid` failure.
+ * Reads JSON, or an expression's result; an empty object if nothing is set. Throws an `invalid` failure.
  * @param field its `label`, an `example` that begins with "e.g.", and the `expression` that it has, if any
  */
 export function jsonObject(

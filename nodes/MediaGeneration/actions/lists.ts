@@ -9,7 +9,7 @@ export interface ListEntry {
 	value: string;
 	name: string;
 	description: string | undefined;
-	/** As the service has it. */
+	/** As the service sent it. */
 	record: JsonObject;
 }
 
@@ -27,7 +27,7 @@ export interface List {
 	what: string;
 	/** Whether the field may be left out, so that the list begins with an entry for that. */
 	optional?: boolean;
-	/** The first ones of which any answers with a list count. */
+	/** Groups of routes. The first group in which any route answers with a list counts. */
 	routes: ReadonlyArray<readonly ListRoute[]>;
 }
 
@@ -62,7 +62,7 @@ function matches({ value, name, description = '' }: ListEntry, words: string): b
 	return [value, name, description].some((text) => plain(text).includes(plain(words)));
 }
 
-/** Cuts the part that belongs on a page out of a complete list. @param cursor how many entries came before */
+/** Cuts a page out of a complete list. @param cursor number of entries before it */
 function pageOfAll(entries: ListEntry[], words: string, cursor = '0'): Page<ListEntry> {
 	const found = words === '' ? entries : entries.filter((entry) => matches(entry, words));
 	const end = Number(cursor) + LIST_PAGE_SIZE;
@@ -96,7 +96,7 @@ async function askPage(
 	return page && route.next === undefined ? pageOfAll(page.entries, words, cursor) : page;
 }
 
-/** Where a page begins. The editor keeps it as a text. */
+/** The place where a page begins. The editor keeps it as a text. */
 export interface ListPosition {
 	route: string;
 	cursor: string;

@@ -14,7 +14,7 @@ export interface CreationRequest {
 	/** Whether the body is sent as a form. */
 	form?: boolean;
 	files?: readonly FormFile[];
-	/** What the path says of the request, under the service's names. */
+	/** What the path says about the request, under the service's names. */
 	pathFields?: JsonObject;
 	/** The service's words for the fields, if it refuses the request. */
 	labels?: Labels;
@@ -38,7 +38,7 @@ export type Job =
 export type ReadSource = Pick<Reading, 'client' | 'signal'>;
 
 export interface Operation {
-	/** Workflows carry this name. */
+	/** Name in saved workflows. */
 	value: string;
 	name: string;
 	action: string;
@@ -70,12 +70,12 @@ const addCondition =
 			displayOptions: { ...displayOptions, [rule]: { ...condition, ...displayOptions[rule] } },
 		}));
 
-/** Shows fields only under a condition, beside those that they have themselves. */
+/** Shows fields only under a condition, in addition to their own. */
 export const shownWhen = addCondition('show');
 /** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow 2.41), and an expression hides nothing. */
 export const hiddenWhen = addCondition('hide');
 
-/** True for a tool of an agent. Older n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41): for them it is false. */
+/** True for a tool of an agent. Older versions of n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41): for them it is false. */
 export const AS_TOOL = { '@tool': [true] };
 
 /** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */
@@ -107,7 +107,7 @@ export const notice = fieldOf('notice', '');
 export const dateTime = fieldOf('dateTime', '');
 type Choice = Record<'name' | 'value' | 'description', string>;
 
-/** Makes one of those that a select offers. */
+/** Makes an entry of a select. */
 export function choice(name: string, value: string, description: string): Choice {
 	return { name, value, description };
 }
@@ -158,7 +158,7 @@ export function rowsField(
 	});
 }
 
-/** Offers them in alphabetical order, as n8n's guidelines ask. */
+/** Offers options in alphabetical order, as n8n's guidelines ask. */
 export function optionsField(given: readonly INodeProperties[]): INodeProperties {
 	const options = [...given].sort((one, other) =>
 		one.displayName.localeCompare(other.displayName, 'en'),
@@ -166,7 +166,7 @@ export function optionsField(given: readonly INodeProperties[]): INodeProperties
 	return collection('Options', 'options', { placeholder: 'Add option', options });
 }
 
-/** Bounds what an operation lists. */
+/** Fields that limit what an operation lists. */
 export const limitFields: readonly INodeProperties[] = [
 	toggle('Return All', 'returnAll', {
 		description: 'Whether to return all results or only up to a given limit',
@@ -215,7 +215,7 @@ export function locator(
 	});
 }
 
-/** Comes first in each list that may be left out. The field is then not sent. */
+/** First entry of each list whose field may be left out: the field is then not sent. */
 export const SERVICE_DEFAULT = choice('Service Default', '', 'Let the service choose');
 
 /** Offers known values and takes any other, which workflows carry as a plain text. */

@@ -6,7 +6,7 @@ import type { CreationRequest, Labels } from './operation';
 /** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
-/** Tells whether a text is spoken unsplit although it is longer than many services take. */
+/** Tells whether a text is sent unsplit although it is longer than many services take. */
 export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
 	const isSpeech = request.kind.startsWith('speech');
 	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
@@ -20,7 +20,7 @@ function namesOnScreen(said: string, labels: Labels): string {
 		.join('');
 }
 
-/** Explains that the service has refused a question that creates nothing, such as a price, for one of its fields. */
+/** Explains the refusal of a question that creates nothing, such as a price, if it is about one of the fields. */
 export function refusedQuestion(failure: Failure, labels: Labels): Failure {
 	const { httpStatus, message } = failure;
 	const names = namesOnScreen(message, labels);

@@ -37,7 +37,7 @@ const outputFormats = [
 	...formatsOf('pcm', ['PCM', 'Raw samples without a header'], pcmFormats),
 ];
 
-/** The settings of a voice. The service has defaults of its own for each. */
+/** Settings of a voice. The service has its own default for each. */
 const voiceOptions = {
 	similarity_boost: fraction('Similarity Boost', 'similarityBoost', {
 		default: 0.75,

@@ -1,4 +1,4 @@
-/** Deletes tasks: those that run end and are refunded, those that are over stay unless asked for (docs/service.md, "Deletion, prices, lists"). */
+/** Deletes tasks: running ones end and are refunded, finished ones stay unless the option says otherwise (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { attemptLater, FailureError, invalid } from '../base/failures';
 import { asNumber, isObject } from '../base/json';
@@ -23,7 +23,7 @@ export const deletionFields: INodeProperties[] = [
 	]),
 ];
 
-/** Sent once: neither a refusal of a repeat nor its credits would say what the first one did. */
+/** Sends once: neither the refusal of a repeat nor its credits would say what the first request did. */
 async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<number | undefined> {
 	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, tries: 1 };
 	const deletion = await attemptLater(async () => await askOptional(asking, 'deletion of tasks'));

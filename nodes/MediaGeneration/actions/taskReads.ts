@@ -26,7 +26,7 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
 }
 
-/** Takes out what would let a reader call a webhook or use a key: the list has the tasks of all keys of the account. */
+/** Removes what would let a reader call a webhook or use a key: the list has the tasks of all the account's keys. */
 function withoutSecrets<T>(value: T): T {
 	return maskKeys(value, (text, name) =>
 		/(receive|callback|webhook)_?url/i.test(name) ? text.replace(/[?#].*/s, '') : text,
@@ -90,7 +90,7 @@ export function localTimeOf(value: unknown, timeZone: string): number | undefine
 	const [date = '', time = '00:00'] = value.trim().split(/[T ]/);
 	const asUtc = Date.parse(`${date}T${time}Z`);
 	if (Number.isNaN(asUtc)) return undefined;
-	// Where clocks change in between, the second offset is that of the time itself.
+	// If clocks change in between, the second offset is that of the time itself.
 	return asUtc - offsetAt(asUtc - offsetAt(asUtc, timeZone), timeZone);
 }
 

@@ -11,7 +11,7 @@ import {
 } from './lists';
 import { filtersField, limitFields, text, type Resource } from './operation';
 
-/** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes the voices of this one, and without its name. */
+/** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes this provider's voices, without the name. */
 export const V1_PROVIDER = 'elevenlabs';
 export const VOICE_PROVIDERS = `${V1_PROVIDER} minimax edge kokoro vbee fishaudio clone`.split(' ');
 

@@ -1,4 +1,4 @@
-/** Reads how an item waits and what it does with its files. The fields are in `waitingFields.ts`. */
+/** Reads how an item waits, and what it does with its files. The fields are in `waitingFields.ts`. */
 import { invalid, type FailureError } from '../base/failures';
 import { asText } from '../base/json';
 import type { ItemFields } from './fields';
@@ -136,7 +136,7 @@ export interface RunSettings {
 export function readRunSettings(fields: ItemFields): RunSettings {
 	const range = { fallback: MAX_ACTIVE_TASKS, least: 1 };
 	const most = fields.number('maxActiveTasks', 'Max Active Tasks', range);
-	// An option that is set but leads to an empty value must not count as no limit.
+	// An option that is set but gives an empty value must not count as no limit.
 	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
 		? fields.number('maximumCredits', 'Stop After Credits', { least: 0 })
 		: undefined;

@@ -79,7 +79,7 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 		default: 'poll',
 		description:
 			'Whether the execution keeps running while its tasks run, or sleeps and takes no place in n8n',
-		// An agent waits for its tool, and a sleeping execution goes on with one item per input item.
+		// An agent waits for its tool, and a sleeping execution continues with one item per input item.
 		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
 	}),
 	notice(suspendNotice, 'suspendNotice', { displayOptions: { show: SUSPENDING } }),
@@ -140,7 +140,7 @@ const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
 		description: `How long to wait for each task. Without this option: ${seconds} seconds.`,
 	});
 
-/** These say how to wait, and what to do with the files. */
+/** Options on how to wait, and on what to do with the files. */
 const endingOptions = (graceS: number): INodeProperties[] => [
 	...shownWhen(DOWNLOADING, [
 		text('File Name', 'fileName', {
@@ -181,7 +181,7 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 			'Whether to output one item per file instead of one item per task, e.g. one for each image',
 		displayOptions: { hide: SUSPENDING },
 	}),
-	// One name has two defaults, of which the editor shows one: the first if Wait Mode is an expression.
+	// The name has two defaults, of which the editor shows one: the first if Wait Mode is an expression.
 	timeoutOf(POLL_TIMEOUT_S, SUSPENDING),
 	timeoutOf(SUSPEND_TIMEOUT_S, { waitMode: [{ _cnd: { not: 'callback' } }] }),
 ];

@@ -8,10 +8,10 @@ import { inMs, MOST_CUES, parseSrt, type Spoken, writeCue } from './srt';
 
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
-/** Enough for ten hours of speech. Parsing more would hold n8n's event loop for too long. */
+/** Enough for ten hours of speech. Parsing more would block n8n's event loop for too long. */
 const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 
-/** Returns when the joined sound has what a part says at `seconds`: never outside that part. */
+/** Returns the time in the joined sound of a part's `seconds`, never outside that part. */
 function shifted(seconds: number, part: Spoken): number {
 	const [first, last] = [inMs(part.start), inMs(part.end)];
 	return Math.min(Math.max(first + inMs(seconds), first), last) / 1000;
@@ -19,7 +19,7 @@ function shifted(seconds: number, part: Spoken): number {
 
 /** A segment of a transcript in JSON (docs/service.md, "More routes"). */
 interface Segment {
-	/** As the service has it. */
+	/** As the service sent it. */
 	value: JsonObject;
 	text: string;
 	/** Seconds; its own, else those of its words. */
@@ -53,7 +53,7 @@ function parseSegments(text: string): Segment[] | undefined {
 	return segments.every((segment) => segment !== undefined) ? segments : undefined;
 }
 
-/** Copies a value; the times in it become those of the joined sound. */
+/** Copies a value, with its times moved to those of the joined sound. */
 function withTimesMoved(value: unknown, part: Spoken): unknown {
 	if (Array.isArray(value)) return value.map((entry) => withTimesMoved(entry, part));
 	if (!isObject(value)) return value;
@@ -100,7 +100,7 @@ export const mergeSrt = mergerOf<Spoken>({
 	whole: (cues) => cues.join('\n'),
 });
 
-/** Merges transcripts in JSON word by word, and keeps whatever else they say about a word. */
+/** Merges transcripts in JSON word by word, and keeps all other facts about a word. */
 export const mergeWords = mergerOf<Segment>({
 	name: 'a list of timed words',
 	read: parseSegments,

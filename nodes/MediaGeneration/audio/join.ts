@@ -1,4 +1,4 @@
-/** Joins sound files of one format as streams: a first pass over them makes a plan possible, a second one writes. */
+/** Joins sound files of one format as streams: a first pass gathers the facts for a plan, a second one writes. */
 import { infoFrame, silentFrame } from './mp3';
 import { inWords, partName } from './sound';
 import type { ByteRange, NameOf, Point, Sound, SoundFacts } from './sound';
@@ -37,7 +37,7 @@ const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
 	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
 ];
 
-/** Why a part does not fit the first one, as the end of a sentence. */
+/** Explains why a part does not fit the first one, as the end of a sentence. */
 function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
 	if (first.kind !== other.kind)
 		return `it is ${KIND_NAMES[other.kind]}, and ${nameOfFirst} is ${KIND_NAMES[first.kind]}`;

@@ -70,7 +70,7 @@ export function infoFrame(
 	return frame;
 }
 
-/** Whether a frame is such a header instead of sound. */
+/** Tells whether a frame is such a header instead of sound. */
 function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 	const usual = HEADER_BYTES + sideInfoBytes(header);
 	// Encoders disagree on whether the two bytes of a checksum move it.
@@ -107,10 +107,10 @@ function tagBegin(tail: Buffer, total: number): number | undefined {
 		: undefined;
 }
 
-/** A frame of sound, something to pass over, or what can't be either. */
+/** A frame of sound, something to skip, or neither. */
 type Element = FrameHeader | { length: number; idle: number } | { problem: string };
 
-const lost = (at: number, problem: string): Element => ({
+const problemAt = (at: number, problem: string): Element => ({
 	problem: `what lies at byte ${inWords(at)} ${problem}`,
 });
 
@@ -122,7 +122,7 @@ function zerosIn(bytes: Buffer): number {
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
-	/** Caches headers by their bits, because reading one takes longer than all else. */
+	/** Caches headers by their bits, because reading one takes longer than everything else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
 	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
@@ -137,13 +137,13 @@ class Mp3Sound {
 			const zeros = zerosIn(bytes);
 			if (zeros > 0) return { length: zeros, idle: zeros };
 			const length = tagLength(bytes);
-			return length === undefined ? lost(from, frame.problem) : { length, idle: IDLE_ELEMENT };
+			return length === undefined ? problemAt(from, frame.problem) : { length, idle: IDLE_ELEMENT };
 		}
 		const { length, bits, channels } = frame;
 		const first = (this.header ??= frame);
 		// Sync, version, layer and sample rate are the same in all frames.
 		if (((bits ^ first.bits) & 0xfffe_0c00) !== 0 || channels !== first.channels)
-			return lost(from, 'is a frame of another format than those before it');
+			return problemAt(from, 'is a frame of another format than those before it');
 		// Between other frames the mark could stand there by chance, but such a frame codes something.
 		const mayBeInfo = this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0;
 		if (mayBeInfo && isInfoFrame(bytes, frame)) return { length, idle: IDLE_ELEMENT };
@@ -213,7 +213,7 @@ export function* scanMp3(file: Unread): Scan {
 		at = end;
 	}
 	yield* file.read(Infinity, 0);
-	// Less than a header is what is left of a frame that was cut off.
+	// Fewer bytes than a header are the rest of a frame that was cut off.
 	const isOver = file.total - at < HEADER_BYTES || tagBegin(file.bytes, file.total) === at;
 	return problem === undefined || isOver ? sound.facts() : noSound(problem);
 }

@@ -25,7 +25,7 @@ const SAMPLE_RATES: Record<MpegVersion, readonly number[]> = {
 	'2': [22_050, 24_000, 16_000],
 	'2.5': [11_025, 12_000, 8_000],
 };
-/** The index of a bit rate leads to kbit/s of Layer III, in version 1 and in the others; 15 is not allowed. */
+/** Layer III bit rates in kbit/s by their index, in version 1 and in the others; 15 is not allowed. */
 const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 

@@ -22,7 +22,7 @@ interface FactsOf<Kind, Format> {
 	ranges: ByteRange[];
 	/** Points at even distances, if units can differ in length. */
 	points: Point[];
-	/** The one of all MP3 frames; undefined if it varies. */
+	/** That of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
 }
@@ -36,7 +36,7 @@ export interface WavFormat {
 	/** Space that a sample takes. */
 	bits: number;
 	blockBytes: number;
-	/** A joined file gets this content of the format chunk. */
+	/** Content of the format chunk for a joined file. */
 	chunk: Buffer;
 }
 
@@ -74,7 +74,7 @@ export const IDLE_ELEMENT = 64;
 const EMPTY = Buffer.alloc(0);
 
 export class Unread {
-	/** Bytes that have come. */
+	/** Bytes so far. */
 	total = 0;
 	isWhole = false;
 	bytes: Buffer = EMPTY;

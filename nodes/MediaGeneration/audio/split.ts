@@ -15,7 +15,7 @@ const ABBREVIATION = new RegExp(
 const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** The sentence continues in `"Stop!" he said.` */
-const GOES_ON = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
+const CONTINUES = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
 /** Scripts without spaces have this punctuation. */
 const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
 /** Marks that belong to the character before them. */
@@ -42,7 +42,7 @@ const before = (text: string, at: number, characters: number) =>
 function sentenceEnds(text: string, at: number): boolean {
 	const head = before(text, at, 9);
 	if (!SENTENCE_END.test(head) || ABBREVIATION.test(head) || ELLIPSIS.test(head)) return false;
-	return !GOES_ON.test(text.slice(at, at + 16));
+	return !CONTINUES.test(text.slice(at, at + 16));
 }
 
 /** Two parts may meet there: the first one ends at `at`, with or without spaces after it. */
@@ -78,7 +78,7 @@ const PLACES = [
 /** Services read such brackets as tags, e.g. `<break time="1.5s" />` and `[whispers]`. A lone one, and a longer one, is text. */
 const TAG = /<[^<>]{1,300}>|\[[^[\]]{1,300}\]/g;
 
-/** The tag that a place lies in, by the place. */
+/** Maps a place to the tag around it. */
 type Tags = ReadonlyMap<number, { start: number; end: number }>;
 
 /** @param limit of the part that begins at `from`: tags for which no part has room may be cut */
@@ -120,7 +120,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Cuts a text without spaces: before the last grapheme that does not fit, else between two code points. */
 function anywhere(text: string, { from, limit }: SplitRange): number {
-	// So much of the text around a place shows where graphemes begin.
+	// This much text around a place shows where graphemes begin.
 	const begin = Math.max(from, limit - 256);
 	const window = graphemes.segment(text.slice(begin, limit + 64));
 	const { index = 0 } = window.containing(limit - begin) ?? {};

@@ -1,5 +1,5 @@
-/** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest of them wants it. */
-/** Somebody says this from `start` to `end`, in seconds. */
+/** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest player needs them. */
+/** Text that is spoken from `start` to `end`, in seconds. */
 export interface Spoken {
 	text: string;
 	start: number;
@@ -61,7 +61,7 @@ export function parseSrt(text: string): Spoken[] | undefined {
 
 export const inMs = (seconds: number): number => Math.round(seconds * 1000);
 
-function shown(time: number): string {
+function timestamp(time: number): string {
 	const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
 	const ms = inMs(time);
 	const seconds = Math.floor(ms / 1000);
@@ -71,5 +71,5 @@ function shown(time: number): string {
 
 /** Cues are numbered from 1, with a blank line between them. @param index from 0 */
 export function writeCue({ start, end, text }: Spoken, index: number): string {
-	return `${index + 1}\n${shown(start)} --> ${shown(end)}\n${text}\n`;
+	return `${index + 1}\n${timestamp(start)} --> ${timestamp(end)}\n${text}\n`;
 }

@@ -9,7 +9,7 @@ import {
 	type WavFormat,
 } from './sound';
 
-/** Samples of these kinds can be put one after another, because each stands for itself. */
+/** Samples of these kinds can be joined, because each stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
 const REFUSED_ENCODINGS: Record<number, string> = { 6: 'A-law', 7: 'µ-law' };
 const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
@@ -59,7 +59,7 @@ export function wavHeader(format: WavFormat, bytes: number): Buffer {
 	const fact = Buffer.alloc(4);
 	fact.writeUInt32LE(Math.min(bytes / format.blockBytes, MOST_BYTES));
 	const isPcm = format.encoding === 1;
-	// Formats other than PCM state the length of their extension, even where they have none.
+	// Formats other than PCM state the length of their extension, even if they have none.
 	const extension = Buffer.alloc(!isPcm && format.chunk.length === 16 ? 2 : 0);
 	const formatChunk = chunk('fmt ', Buffer.concat([format.chunk, extension]));
 	const before = isPcm ? formatChunk : Buffer.concat([formatChunk, chunk('fact', fact)]);

@@ -1,4 +1,4 @@
-/** The editor shows this under "From List": a page of a list, or an error in place of the list. */
+/** Serves "From List" in the editor: a page of a list, or an error in its place. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 import { listPages, noList, type List, type ListPosition, type ListQuery } from '../actions/lists';
 import { models } from '../actions/model';
