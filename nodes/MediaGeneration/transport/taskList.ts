@@ -129,11 +129,12 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 		pages += 1;
 		for (const task of entries) if (isWanted(task)) tasks.push(task);
 		const isEnough = tasks.length >= limit || pages >= mostPages;
-		const areOld = entries.length > 0 && entries.every((task) => isOld(task, page.answer));
-		whole = page.isLast && (next === undefined || !isEnough);
-		if (areOld && isNewestFirst(entries)) whole = true;
-		else if (!isEnough) continue;
-		break;
+		const isPast =
+			entries.length > 0 &&
+			entries.every((task) => isOld(task, page.answer)) &&
+			isNewestFirst(entries);
+		whole = isPast || (page.isLast && (next === undefined || !isEnough));
+		if (isPast || isEnough) break;
 	}
 	return { tasks: tasks.slice(0, limit), whole, answer };
 }
