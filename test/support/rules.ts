@@ -13,7 +13,7 @@ export const EXCUSES = {
 	'the task has failed': undefined,
 	'another request': undefined,
 	'the user allows it': '**Send Unclear Creations Again**',
-	'begun elsewhere': '**n8n is killed during a Retry that began with another node**',
+	'begun elsewhere': '**n8n is killed during a Retry that began with another node, and its',
 	'listed too late': '**n8n is killed, and the service lists the task more than a minute after',
 	'run twice': '**n8n that runs one execution twice**',
 } as const;
