@@ -8,7 +8,7 @@ import type { Resource, Job } from './operation';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
 function maskSecret(secret: string): string {
-	// At most eight characters behind the prefix, stars, and at most four characters.
+	// The prefix and at most eight characters, then stars, then at most four characters.
 	if (/^[^*]{0,11}\*{3,}[^*]{0,4}$/.test(secret)) return secret;
 	const prefix = secret.startsWith('sk_') ? 'sk_' : '';
 	return secret.length - prefix.length < 12 ? `${prefix}****` : `${prefix}****${secret.slice(-4)}`;
@@ -16,7 +16,7 @@ function maskSecret(secret: string): string {
 
 /**
  * Makes a copy in which whatever begins like a key is masked, even in field names.
- * @param change what else happens to a text, by the name of its field
+ * @param change changes a text before, according to the name of its field
  */
 export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {
 	const key = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;

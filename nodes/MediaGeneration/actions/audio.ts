@@ -1,11 +1,11 @@
-/** Joins sound files that are there already, without the service (docs/media.md). */
+/** Joins existing sound files, without the service (docs/media.md). */
 import { pauseOption } from './longText';
 import { AS_TOOL, maxFileSizeOption, optionsField, text, type Resource } from './operation';
 
 export const audio: Resource = {
 	value: 'audio',
 	name: 'Audio',
-	// An agent hands over texts only.
+	// An agent passes only texts.
 	displayOptions: { hide: AS_TOOL },
 	fields: [
 		text('Input Data Field Name', 'inputBinaryField', {

@@ -178,7 +178,7 @@ export class ItemFields {
 		);
 	}
 
-	/** How many entries are asked for. */
+	/** Returns how many entries the user asks for. */
 	limit(): number {
 		return this.boolean('returnAll')
 			? Infinity

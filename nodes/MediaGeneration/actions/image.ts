@@ -54,7 +54,7 @@ function checkNames(prompt: string, count: number): void {
 	);
 }
 
-/** Reads what a picture is made from beside its prompt, and what its price depends on. */
+/** Reads the fields that make a picture besides its prompt. Its price depends on them, too. */
 function pictureFields(item: ItemFields): JsonObject {
 	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
 	const resolution = item.optionalText('resolution', 'Resolution');

@@ -87,7 +87,7 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 	);
 }
 
-/** @param row what the form calls the file, and the item's field that holds it */
+/** @param row the file's name in the form, and the item's field that contains it */
 export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
 	const name = trimmedText(row.name);
 	if (name === undefined) throw namelessRow('Files');

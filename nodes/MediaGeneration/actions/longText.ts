@@ -85,7 +85,7 @@ export function requestText({ body }: CreationRequest): string {
 	return typeof body.text === 'string' ? body.text : '';
 }
 
-/** Yields, then returns the texts that a request's text is sent as. */
+/** Splits a request's text into the texts to send. */
 export function* textsOf(request: CreationRequest, longText: LongText): Work<string[]> {
 	const text = requestText(request);
 	if (longText.kind === 'off') return [text];

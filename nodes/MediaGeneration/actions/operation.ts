@@ -78,7 +78,7 @@ export const hiddenWhen = addCondition('hide');
 /** True for a tool of an agent. Older versions of n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41): for them it is false. */
 export const AS_TOOL = { '@tool': [true] };
 
-/** Makes fields of the editor, by the name on screen and the name that workflows carry. They are empty or off, unless the details say otherwise. */
+/** Makes fields of the editor from their name on screen and their name in workflows. They are empty or off, unless the details say otherwise. */
 const fieldOf =
 	(type: INodeProperties['type'], empty: INodeProperties['default']) =>
 	(displayName: string, name: string, details: Partial<INodeProperties> = {}): INodeProperties => ({
@@ -141,7 +141,7 @@ export function labelsOf(options: SentOptions): Labels {
 	);
 }
 
-/** Offers any number of rows with the same fields, which workflows carry as `{ [entry]: [row, ...] }`. */
+/** Offers any number of rows with the same fields, which workflows store as `{ [entry]: [row, ...] }`. */
 export function rowsField(
 	displayName: string,
 	name: string,
@@ -218,7 +218,7 @@ export function locator(
 /** First entry of each list whose field may be left out: the field is then not sent. */
 export const SERVICE_DEFAULT = choice('Service Default', '', 'Let the service choose');
 
-/** Offers known values and takes any other, which workflows carry as a plain text. */
+/** Offers known values and takes any other, which workflows store as a plain text. */
 export function openChoice(
 	displayName: string,
 	name: string,

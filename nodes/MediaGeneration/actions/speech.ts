@@ -18,7 +18,7 @@ import {
 const forVoiceId = { operation: ['generateByVoiceId'] };
 const speechExtraFields = extraFieldsOption('{"voice_settings": {"use_speaker_boost": true}}');
 
-/** Makes choices of a codec's formats: samples a second, and kbit/s where they differ. */
+/** Makes choices of a codec's formats: samples per second, and kbit/s if they differ. */
 const formatsOf = (codec: string, [name, description]: [string, string], formats: string) =>
 	formats.split(' ').map((format) => {
 		const [rate, kbits] = format.split('_');

@@ -19,7 +19,7 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may hold a comma */
+/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may contain a comma */
 export function listedTaskIds(
 	given: readonly unknown[] | string,
 	own: string | undefined,

@@ -1,6 +1,6 @@
 /**
  * Reads and writes MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that tells players its length ("Xing"
- * where the bit rate varies, "Info" where it does not). Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
+ * if the bit rate varies, "Info" if it does not). Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
  */
 import { type FrameHeader, frameLength, readFrame } from './mpeg';
 import {

@@ -5,7 +5,7 @@ type MpegVersion = '1' | '2' | '2.5';
 export interface FrameHeader {
 	version: MpegVersion;
 	layer: number;
-	/** Samples in a second. */
+	/** Samples per second. */
 	sampleRate: number;
 	/** The four bytes of the header as a number. */
 	bits: number;

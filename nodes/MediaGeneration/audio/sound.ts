@@ -31,9 +31,9 @@ export interface WavFormat {
 	/** 1 means PCM, 3 float. An extensible format has one inside. */
 	encoding: number;
 	channels: number;
-	/** Samples in a second. */
+	/** Samples per second. */
 	sampleRate: number;
-	/** Space that a sample takes. */
+	/** Bits of one sample. */
 	bits: number;
 	blockBytes: number;
 	/** Content of the format chunk for a joined file. */

@@ -6,7 +6,7 @@ export interface Spoken {
 	end: number;
 }
 
-/** More than a day of speech has; sorting them takes less than the event loop can wait. */
+/** More than a day of speech has. Sorting them does not block the event loop for long. */
 export const MOST_CUES = 50_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;

@@ -1,4 +1,4 @@
-/** Failures, by the outcomes that workflows carry (README, "When something goes wrong"). */
+/** Failures, by the outcomes that workflows see (README, "When something goes wrong"). */
 
 /** The worst one comes first. */
 export const outcomes = [

@@ -1,4 +1,4 @@
-/** Reads from n8n's binary store and writes to it, as streams where the store streams. */
+/** Reads from n8n's binary store and writes to it, as streams if the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
 import { readText } from '../base/bounded';
 import type { N8nContext } from '../transport/client';
@@ -35,7 +35,7 @@ export async function* readStored(
 ): AsyncGenerator<Buffer> {
 	const stream = await openStored(context, binary, chunkBytes);
 	if (stream === undefined) {
-		// A multiple of four, as four characters of Base64 are three bytes.
+		// A multiple of four, because four characters of Base64 are three bytes.
 		const step = 2_097_152;
 		for (let at = 0; at < binary.data.length; at += step) {
 			// Files in memory come without a wait, and a hundred of them would block n8n's event loop until the last one's end.

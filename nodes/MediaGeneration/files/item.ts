@@ -93,7 +93,7 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	};
 }
 
-/** Encodes what could be read as markup, and cuts an address that holds its file. */
+/** Encodes what could be read as markup, and cuts an address that contains its file. */
 function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }

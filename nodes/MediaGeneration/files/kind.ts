@@ -1,6 +1,6 @@
 /**
- * Tells what kind of file some bytes are, or why they are no result though they came with HTTP 200. Headers of file hosts are often
- * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide where they can.
+ * Tells what kind of file some bytes are, or why they are no result although they came with HTTP 200. Headers of file hosts are often
+ * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide if they can.
  */
 import * as kinds from '../audio/kinds';
 import { readJson } from '../base/bounded';

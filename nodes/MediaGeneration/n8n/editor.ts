@@ -1,4 +1,4 @@
-/** What n8n shows beside the items: hints above the output, and values that find an execution in the list. */
+/** What n8n shows beside the items: hints above the output, and values by which executions can be found in the list. */
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { onOneLine } from '../base/failures';
 import { cleanerOf, logOf, quietly } from './clean';

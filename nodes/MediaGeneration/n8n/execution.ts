@@ -103,7 +103,7 @@ export function workflowSettings(context: object) {
 	return (context as HavingSettings).getWorkflowSettings?.() ?? {};
 }
 
-/** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives it this signal instead. */
+/** n8n's helper gives a request the execution's signal (n8n-core 2.41). Called with this context, it gives this one instead. */
 export function withSignal<Context extends object>(context: Context, signal: AbortSignal): Context {
 	const own = { getExecutionCancelSignal: { value: () => signal } };
 	return Object.create(context, own) as Context;

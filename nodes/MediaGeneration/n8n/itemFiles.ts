@@ -1,7 +1,7 @@
 /**
  * Finds the files of an input item. n8n keeps them in `binary`, or, with the workflow setting "binaryMode: combined", in `json._files`
  * (`convertBinaryData`, n8n-core 2.41). Only n8n's own helper knows the setting: JSON from outside can have such a field, too, and must not
- * lead to files of others.
+ * give access to files of others.
  */
 import type { IBinaryData, IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 import { isObject } from '../base/json';

@@ -1,4 +1,4 @@
-/** Gets a part its task: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
+/** Gets the task of a part: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
 import { adviceOn } from '../actions/refusal';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/failures';

@@ -49,11 +49,11 @@ function leftIn(json: JsonObject): LeftParts | undefined {
 	};
 }
 
-/** What an input item brings along. */
+/** What an input item carries. */
 interface Brought {
 	/** Its own record: `details`, if it failed while its execution slept. */
 	own: JsonObject;
-	/** Whether fields of the failed node's input lie beside that record. */
+	/** Whether fields of the failed node's input are beside that record. */
 	inDetails: boolean;
 	left: LeftParts | undefined;
 	/** That record, if the item failed. */

@@ -14,7 +14,7 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Whether our own loop calls, which has polled all tasks until they ended, or were refused for long enough. */
+	/** Whether the caller is our own loop, which has polled all tasks until they ended, or were refused for long enough. */
 	saysAllOver: boolean;
 }
 

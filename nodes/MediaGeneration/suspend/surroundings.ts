@@ -41,7 +41,7 @@ function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
 	return { hint, advice };
 }
 
-/** n8n 2.41 wakes the parent when the first of several executions of a sub-workflow has finished. It continues with that one's items. */
+/** n8n 2.41 wakes the parent once the first of several executions of a sub-workflow has finished, and the parent continues with its items. */
 function subworkflow(context: IExecuteFunctions): Trouble | undefined {
 	if (context.getMode() !== 'integrated') return undefined;
 	const hint =

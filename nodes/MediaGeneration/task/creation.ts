@@ -24,7 +24,7 @@ export interface Created {
 
 /**
  * Returns a request as it is noted: without the receive URL, whose token differs from execution to execution, and without the content of
- * files, for which their hashes stand.
+ * files, which their hashes represent.
  */
 export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
 	const { receive_url: _ignored, ...body } = request.body;

@@ -92,7 +92,7 @@ function ageOf({ moment }: ListedTask, sentAt: number, aheadMs: number | undefin
 	return moment + Math.min(unit, 1_000) > sent ? 'since' : 'unknown';
 }
 
-/** Returns the least that the service's clock is ahead of ours: its Date is truncated to a second, and older than its arrival. */
+/** Returns the least by which the service's clock is ahead of ours: its Date is truncated to a second, and older than its arrival. */
 function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	const date = Date.parse(String(headers.date));
 	return Number.isNaN(date) ? undefined : date - nowMs;

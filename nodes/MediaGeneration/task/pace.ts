@@ -6,7 +6,7 @@
  * @param progress percentage that the service reported last, if any; 0 and 100 say nothing about the end
  */
 export function pace(ageMs: number, progress?: number): number {
-	// With a tenth of its age, a task's end is seen late by 5% of its duration on average.
+	// With a pause of a tenth of its age, a task's end is seen late by 5% of its duration on average.
 	const byAge = Math.min(Math.max(0.1 * ageMs, 1_000), 60_000);
 	if (progress === undefined || progress <= 0 || progress >= 100) return byAge;
 	const rest = (ageMs * (100 - progress)) / progress;

@@ -15,7 +15,7 @@ function valuesIn(object: JsonObject, found = new Map<string, string[]>()) {
 	for (const [name, value] of Object.entries(object)) {
 		if (isObject(value)) valuesIn(value, found);
 		else if (value !== null && value !== undefined && value !== '' && !BOOKKEEPING.test(name))
-			// Services trim texts, and lines end with CRLF in a form.
+			// Services trim texts, and a form ends lines with CRLF.
 			ensured(found, name, () => []).push(joinedText(value));
 	}
 	return found;

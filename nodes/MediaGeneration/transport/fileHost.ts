@@ -85,7 +85,7 @@ async function request(
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		limit.met();
 		const { body } = response;
-		// An abort shows as an error of the stream, even if nobody reads it.
+		// An abort appears as an error of the stream, even if nobody reads it.
 		body.on('error', () => undefined);
 		return {
 			ok: true,
@@ -125,8 +125,8 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 }
 
 /**
- * Community nodes may not import Node's stream module, but response bodies and the streams of n8n's store have its classes, which
- * share the static `from`. @param sample any such stream
+ * Makes a stream without Node's stream module, which community nodes may not import: response bodies and the streams of n8n's store have
+ * its classes, which share the static `from`. @param sample any such stream
  */
 export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
 	const factory = sample.constructor as unknown as {

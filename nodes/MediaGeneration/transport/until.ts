@@ -14,7 +14,7 @@ export interface Proof {
 	ms: number;
 }
 
-/** What ends the wait for a paid task, polled or asleep. */
+/** Ends the wait for a paid task, polled or asleep. */
 export const PAID: Proof = { polls: 3, ms: 60_000 };
 /** For any other question, which is asked once more. */
 export const TWICE: Proof = { polls: 2, ms: 0 };

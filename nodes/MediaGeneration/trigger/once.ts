@@ -61,7 +61,7 @@ export class Events {
 		return createHash('sha256').update(text).digest('base64url').slice(0, 11);
 	}
 
-	/** A sender that hangs up settles nothing: n8n answers all the same. */
+	/** A sender that hangs up settles nothing: n8n answers anyway. */
 	private settled(key: string): EventState | undefined {
 		const state = this.states.get(key);
 		if (state === undefined || state === 'stored' || !state.writableEnded) return state;
