@@ -43,22 +43,6 @@ const files = (fields: object) => ({ files: { ...PLAIN.files, ...fields } });
 const sleeping = (options: Fields) => ({ ...suspended, options });
 const not = { waitForCompletion: false };
 const callbackUrl = 'https://n8n.example/x';
-test.each<[Fields, object]>([
-	[{ waitMode: 'poll' }, {}],
-	[suspended, asleep()],
-	[sleeping({ gracePeriod: 0 }), asleep({ graceMs: 0 })],
-	[sleeping({ gracePeriod: 2.5 }), asleep({ graceMs: 2_500 })],
-	[not, { waiting: { kind: 'no', callbackUrl: undefined } }],
-	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
-	[{ callbackUrl }, {}],
-	[{ downloadOutput: 'false' }, files({ download: false })],
-	[{ outputBinaryField: 'sound' }, files({ outputBinaryField: 'sound' })],
-	[{ outputBinaryField: ' ' }, {}],
-	[{ outputFormat: 'ulaw_8000' }, files({ format: 'ulaw_8000' })],
-])('%j', (fields, expected) => {
-	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
-});
-
 /** The last one that every database of n8n takes, in s. */
 const LONGEST = 7_870 * 365 * 86_400;
 const options: Array<[string, unknown, object]> = [
@@ -76,8 +60,35 @@ const options: Array<[string, unknown, object]> = [
 	['callbackReference', 'order 7', { callbackReference: 'order 7' }],
 	['callbackReference', false, { callbackReference: 'false' }],
 ];
-test.each(options)('the option %s: %j', (name, value, expected) => {
-	expect(withOptions({ [name]: value })).toEqual({ ...PLAIN, ...expected });
+const parts = { longText: 'parts' };
+const join = { longText: 'join' };
+const joined = { kind: 'join', maxCharacters: 2_500, pauseMs: 0 };
+test.each<[Fields, object]>([
+	[{ waitMode: 'poll' }, {}],
+	[suspended, asleep()],
+	[sleeping({ gracePeriod: 0 }), asleep({ graceMs: 0 })],
+	[sleeping({ gracePeriod: 2.5 }), asleep({ graceMs: 2_500 })],
+	[not, { waiting: { kind: 'no', callbackUrl: undefined } }],
+	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
+	[{ callbackUrl }, {}],
+	[{ downloadOutput: 'false' }, files({ download: false })],
+	[{ outputBinaryField: 'sound' }, files({ outputBinaryField: 'sound' })],
+	[{ outputBinaryField: ' ' }, {}],
+	[{ outputFormat: 'ulaw_8000' }, files({ format: 'ulaw_8000' })],
+	...options.map(([name, value, expected]): [Fields, object] => [
+		{ options: { [name]: value } },
+		expected,
+	]),
+	[{ longText: 'off', options: { maxCharacters: 'x' } }, {}],
+	[parts, { longText: { kind: 'parts', maxCharacters: 2_500 } }],
+	[
+		{ ...parts, options: { maxCharacters: '50' } },
+		{ longText: { kind: 'parts', maxCharacters: 50 } },
+	],
+	[join, { longText: joined }],
+	[{ ...join, options: { pauseBetweenParts: '250' } }, { longText: { ...joined, pauseMs: 250 } }],
+])('%j', (fields, expected) => {
+	expect(read(fields)).toEqual({ ...PLAIN, ...expected });
 });
 
 test('a task made earlier is always waited for, and has no long text', () => {
@@ -93,24 +104,6 @@ test.each([
 	expect(refusalOf(() => withOptions({ [name]: '{{ $json.row }}' })).message).toBe(
 		`"${label}" is {{ $json.row }}, word for word: the field is on Fixed`,
 	);
-});
-
-const parts = { longText: 'parts' };
-const join = { longText: 'join' };
-
-describe('long texts', () => {
-	const joined = { kind: 'join', maxCharacters: 2_500, pauseMs: 0 };
-
-	test.each<[Fields, Fields, object]>([
-		[{ longText: 'off' }, { maxCharacters: 'x' }, { kind: 'off' }],
-		[parts, {}, { kind: 'parts', maxCharacters: 2_500 }],
-		[parts, { maxCharacters: '50' }, { kind: 'parts', maxCharacters: 50 }],
-		[join, {}, joined],
-		[join, { pauseBetweenParts: '250' }, { ...joined, pauseMs: 250 }],
-		[join, { pauseBetweenParts: 60_000 }, { ...joined, pauseMs: 60_000 }],
-	])('%j with the options %j', (fields, given, longText) => {
-		expect(withOptions(given, fields).longText).toEqual(longText);
-	});
 });
 
 describe('refused in words', () => {

@@ -73,20 +73,13 @@ describe('a service that is busy', () => {
 });
 
 describe('at the deadline', () => {
-	test('comes the last poll, and what is done by then is done', async () => {
-		const { waited, atS } = await setUp(endsAt(59.9)).run({ timeoutMs: 60 * S });
-		expect(waited.kind).toBe('done');
-		expect(atS.at(-1)).toBe(60);
-	});
-
-	test('also while the account is paused', async () => {
-		const { waited, atS } = await setUp(inTurn(busy(120), done())).run({ timeoutMs: 30 * S });
-		expect(waited.kind).toBe('done');
-		expect(atS).toEqual([1, 30]);
-	});
-
-	test('and where it has passed before the first poll', async () => {
-		expect((await setUp(() => done()).run({ timeoutMs: -5 * S })).waited.kind).toBe('done');
+	test.each<[string, Script, timeoutS: number, lastAtS: number]>([
+		['what is done by then is done', endsAt(59.9), 60, 60],
+		['also while the account is paused', inTurn(busy(120), done()), 30, 30],
+		['and where it has passed before the first poll', () => done(), -5, 0],
+	])('comes the last poll: %s', async (_name, script, timeoutS, lastAtS) => {
+		const { waited, atS } = await setUp(script).run({ timeoutMs: timeoutS * S });
+		expect([waited.kind, atS.at(-1)]).toEqual(['done', lastAtS]);
 	});
 
 	test('polls that hang end 2 s later, each after 20 s at most', async () => {

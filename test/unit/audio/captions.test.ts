@@ -96,19 +96,18 @@ describe('SRT', () => {
 	});
 });
 
-describe('more than a transcript has', () => {
+describe('more than a transcript has is refused', () => {
 	const repeated = (unit: string, characters: number) => unit.repeat(characters / unit.length);
 	// Whatever grows with the square of the length does not end within a test's time.
-	test.each<[string, string, 'read' | 'refused']>([
-		['short cues', repeated('0:0-->0:1\na\n', 2_000_000), 'refused'],
-		['lines of one cue', `0:0-->0:1\n${repeated('a\n', 2_000_000)}`, 'refused'],
-		['arrows', repeated('-->', 2_000_000), 'refused'],
-		['objects within objects', '{"words":'.repeat(20_000), 'refused'],
-		['words', `[{"words":[${repeated('{"text":"a"},', 8_000_000)}{"text":"a"}]}]`, 'refused'],
-		['a quote that does not end', `["${repeated('\\"', 2_000_000)}`, 'refused'],
-	])('%s', (_, text, expected) => {
-		const read = transcriptOf(text);
-		expect(read === undefined ? 'refused' : 'read').toBe(expected);
+	test.each([
+		['short cues', repeated('0:0-->0:1\na\n', 2_000_000)],
+		['lines of one cue', `0:0-->0:1\n${repeated('a\n', 2_000_000)}`],
+		['arrows', repeated('-->', 2_000_000)],
+		['objects within objects', '{"words":'.repeat(20_000)],
+		['words', `[{"words":[${repeated('{"text":"a"},', 8_000_000)}{"text":"a"}]}]`],
+		['a quote that does not end', `["${repeated('\\"', 2_000_000)}`],
+	])('%s', (_, text) => {
+		expect(transcriptOf(text)).toBeUndefined();
 	});
 
 	test('no more cues than players hold, with a break after each part', () => {
