@@ -16,7 +16,7 @@ function maskSecret(secret: string): string {
 
 /**
  * Makes a copy in which whatever begins like a key is masked, even in field names.
- * @param change changes a text before, according to the name of its field
+ * @param change changes a text before it is masked, according to the name of its field
  */
 export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {
 	const key = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;

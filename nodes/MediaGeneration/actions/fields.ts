@@ -72,7 +72,6 @@ export class ItemFields {
 		return isObject(this.resolved) ? this.resolved : {};
 	}
 
-	/** Filters of a list. */
 	get filters(): JsonObject {
 		const given = this.raw('filters');
 		return isObject(given) ? given : {};
@@ -108,7 +107,6 @@ export class ItemFields {
 		}
 	}
 
-	/** Reads a field that has any number of rows. */
 	rows(name: string, entry: string): JsonObject[] {
 		const value = this.raw(name);
 		const rows = isObject(value) ? value[entry] : undefined;

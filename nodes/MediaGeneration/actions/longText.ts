@@ -97,7 +97,6 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 	return yield* splitText(text, longText.maxCharacters);
 }
 
-/** Makes a request for each text. */
 export function requestsFor(request: CreationRequest, texts: readonly string[]): CreationRequest[] {
 	return texts.map((text) => ({ ...request, body: { ...request.body, text } }));
 }

@@ -89,7 +89,6 @@ const fieldOf =
 		...details,
 	});
 
-/** Makes an option from 0 to 1. */
 export function fraction(
 	displayName: string,
 	name: string,
@@ -107,7 +106,6 @@ export const notice = fieldOf('notice', '');
 export const dateTime = fieldOf('dateTime', '');
 type Choice = Record<'name' | 'value' | 'description', string>;
 
-/** Makes an entry of a select. */
 export function choice(name: string, value: string, description: string): Choice {
 	return { name, value, description };
 }
@@ -166,7 +164,6 @@ export function optionsField(given: readonly INodeProperties[]): INodeProperties
 	return collection('Options', 'options', { placeholder: 'Add option', options });
 }
 
-/** Fields that limit what an operation lists. */
 export const limitFields: readonly INodeProperties[] = [
 	toggle('Return All', 'returnAll', {
 		description: 'Whether to return all results or only up to a given limit',
@@ -179,7 +176,6 @@ export const limitFields: readonly INodeProperties[] = [
 	}),
 ];
 
-/** Narrows down what an operation lists. */
 export function filtersField(options: INodeProperties[]): INodeProperties {
 	return collection('Filters', 'filters', { placeholder: 'Add Filter', options });
 }

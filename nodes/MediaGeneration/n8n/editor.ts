@@ -20,7 +20,6 @@ export function showHint(
 /** Characters that n8n's guidelines allow in a hint. */
 const LONGEST_HINT = 120;
 
-/** Warns in the editor and in the log. */
 export function warn(context: IExecuteFunctions, hint: string, line = hint): void {
 	logOf(context).warn(line);
 	const isLong = hint.length > LONGEST_HINT;
