@@ -58,7 +58,7 @@ export async function playAgent(
 	const fields = (call: number, salt: string) => fieldsOf(history, textOf(call), salt);
 	// Retry runs the agent again, and with it all its calls.
 	const stage = new Stage({ ...history, retries: [] }, processes, { fields, asTool: true });
-	const { machine, n8n, service, baseUrl, story, note } = stage;
+	const { machine, n8n, service, story, note } = stage;
 	const made: Call[] = [];
 	let stopped = false;
 	let over = false;
@@ -116,7 +116,7 @@ export async function playAgent(
 		broken: brokenRules({
 			payments: service.sent.map((sent, index) => paymentOf(told, sent, index)),
 			runs: [...new Set(made.map(({ round }) => round))].map((round) => runOf(told, round)),
-			shown: shownBy({ n8n, baseUrl }),
+			shown: shownBy({ n8n, baseUrl: stage.hosts.baseUrl }),
 			budgets: [],
 		}),
 		story,

@@ -155,11 +155,6 @@ export const found: Record<string, Partial<History>> = {
 		creations: [fault('never answered'), fault('ok'), fault('200 without ID')],
 	},
 	...Object.fromEntries(refusedUses),
-	'what was noted is damaged: what may be paid for is not sent again': {
-		node: { ...PLAIN_NODE, tries: 2 },
-		damage: [{ before: 1, what: 'what entries hold', becomes: null }],
-		tasks: [hidden],
-	},
 	'a field can not be read in a later try: its item names the task of an earlier one': {
 		node: { ...goesOn, tries: 2 },
 		breaks: [{ what: 'parameters', from: 14, times: 1_000 }],

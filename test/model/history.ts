@@ -223,19 +223,10 @@ const breaking = fc.record({
 });
 export type BreakScript = Drawn<typeof breaking>;
 
-const damage = fc.record({
-	/** Before which try, over all executions, what the node keeps in its context becomes something else. */
-	before: fc.integer({ min: 1, max: 3 }),
-	what: word('all of it', 'the ledger', 'its entries', 'what entries hold'),
-	becomes: oneOf<unknown>(null, 0, 'x', [], {}),
-});
-export type DamageScript = Drawn<typeof damage>;
-
 export const histories = fc.record({
 	seed: fc.nat(1_000_000),
 	store,
 	breaks: fc.array(breaking, { maxLength: 2, size: '-1' }),
-	damage: fc.array(damage, { maxLength: 1, size: '-1' }),
 	list: taskLists,
 	/** How "Task: Wait" behind the node waits, if there is one. */
 	behind: word('nobody', 'poll', 'callback'),
@@ -299,7 +290,6 @@ export const PLAIN_HISTORY: History = {
 	seed: 1,
 	store: PLAIN_STORE,
 	breaks: [],
-	damage: [],
 	list: NO_LIST,
 	behind: 'nobody',
 	node: PLAIN_NODE,
@@ -322,7 +312,6 @@ export function inWords(history: History): string {
 		`  list: ${plain(history.list)}`,
 		`  node: ${plain(history.node)}`,
 		...list('break', history.breaks),
-		...list('damage', history.damage),
 		...list('item', history.items),
 		...list('creation', history.creations),
 		...list('look', history.looks),

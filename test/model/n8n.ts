@@ -112,7 +112,6 @@ export interface Surroundings {
 	/** What the credential has instead; an error: it can't be read. */
 	credential?: IDataObject | Error;
 	asTool?: boolean;
-	asSubworkflow?: boolean;
 	isManual?: boolean;
 	/** Of an execution before. */
 	lastId?: number;
@@ -262,7 +261,6 @@ export class N8n {
 			execution.output = undefined;
 			execution.error = undefined;
 			execution.tryBeganMs = this.machine.elapsed;
-			this.trouble.beforeTry(execution.context);
 			const runIndex =
 				call === undefined ? (this.world.runIndex ?? 0) : (ofCall ?? this.toolRuns++);
 			const context = this.executeContext(execution, runIndex);
@@ -557,11 +555,9 @@ export class N8n {
 			getMode: () =>
 				execution.earlier.length > 0
 					? 'retry'
-					: this.world.asSubworkflow === true
-						? 'integrated'
-						: this.world.isManual === true
-							? 'manual'
-							: 'trigger',
+					: this.world.isManual === true
+						? 'manual'
+						: 'trigger',
 			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
 			additionalData: {
 				currentNodeExecutionIndex: execution.nodesStarted,

@@ -14,11 +14,12 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 import '../../nodes/MediaGeneration/run';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
-import { FileHost, Store } from './files';
+import type { Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
-import { Machine, START } from '../support/machine';
-import { N8n, type Execution } from './n8n';
-import { Service, type Request, type Sent } from './service';
+import { START } from '../support/machine';
+import type { Execution } from './n8n';
+import { Stage, type Hosts } from './play';
+import type { Request, Sent } from './service';
 
 const node = new MediaGeneration();
 /** The one process that runs it. */
@@ -47,7 +48,6 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
 	credential?: IDataObject | Error;
 	asTool?: boolean;
-	asSubworkflow?: boolean;
 	isManual?: boolean;
 	/** How long after the first run of a test it starts. */
 	minutesLater?: number;
@@ -81,27 +81,13 @@ export interface Ran {
 	/** What n8n answered to calls of its resume URLs, its own ones among them. */
 	answers: string[];
 	store: Store;
-	baseUrl: string;
-	ownUrl: string;
-	filesUrl: string;
+	hosts: Hosts;
 	/** When it was over, in ms of virtual time. */
 	endedMs: number;
 }
 
-let runs = 0;
 /** What comes late: the answer to what was given up. */
 const AFTERWARDS_MS = 60_000;
-
-/** The host of a run, which no other one has: so is its account. */
-function addresses() {
-	runs += 1;
-	const name = `r${runs}.example`;
-	return {
-		baseUrl: `https://api.${name}`,
-		ownUrl: `https://n8n.${name}`,
-		filesUrl: `https://files.${name}`,
-	};
-}
 
 /** One execution of a workflow with this node, to its end. */
 export async function runNode({ parameters, input, answer, after, ...given }: Given): Promise<Ran> {
@@ -113,54 +99,38 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		items,
 		node: { ...PLAIN_NODE, ...given.node },
 	};
-	const { baseUrl, ownUrl, filesUrl } = after ?? given.like ?? addresses();
-	const start = START + (given.minutesLater ?? 0) * 60_000;
-	const machine = new Machine(history.seed, { start });
 	const requests: Request[] = [];
-	const note = () => undefined;
-	const service: Service = new Service(machine, history, filesUrl, {
-		note,
-		call: (url, body) => void n8n.post(url, body),
-	});
-	const world = {
-		baseUrl,
-		ownUrl: history.node.reachable ? ownUrl : 'http://10.0.0.5:5678',
-		service: () => ({
-			handle: async (...[request, sender]: Parameters<Service['handle']>) => {
-				requests.push(request);
-				const answered = await answer?.(request, requests.length - 1);
-				if (answered === undefined) return await service.handle(request, sender);
-				const { status = 200, body, headers = {} } = answered;
-				const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
-				return await Promise.resolve({ statusCode: status, headers, body: text });
-			},
-		}),
-		files: new FileHost(machine, history, note),
-		store: new Store(history.store),
-		note,
-		fields: (index: number) => each?.[index] ?? parameters,
+	const stage = new Stage(history, [PROCESS], {
+		hosts: (after ?? given.like)?.hosts,
+		start: START + (given.minutesLater ?? 0) * 60_000,
+		async answer(request) {
+			requests.push(request);
+			const answered = await answer?.(request, requests.length - 1);
+			if (answered === undefined) return undefined;
+			const { status = 200, body, headers = {} } = answered;
+			const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
+			return { statusCode: status, headers, body: text };
+		},
+		fields: (index) => each?.[index] ?? parameters,
 		input,
 		credential: given.credential,
 		asTool: given.asTool,
-		asSubworkflow: given.asSubworkflow,
 		isManual: given.isManual,
 		lastId: Number(given.like?.execution.id ?? 0),
 		withoutSignal: given.withoutSignal,
 		context: after?.execution.context,
 		runIndex: given.runIndex,
-	};
-	const n8n = new N8n(machine, history, world, [PROCESS]);
-	const remove = machine.install();
-	try {
+	});
+	const { machine, n8n, service, hosts, store } = stage;
+	const { baseUrl } = hosts;
+	const thrown = await stage.play(async () => {
 		for (const { at, kind } of history.events)
 			machine.later(at * 1000, () => kind === 'stop' && n8n.stop());
 		n8n.start();
 		await machine.run(() => n8n.isOver);
 		await machine.run(() => false, machine.elapsed + AFTERWARDS_MS);
-	} finally {
-		machine.endTimers();
-		remove();
-	}
+	});
+	if (thrown.length > 0) throw new Error(thrown.join());
 	const [execution] = n8n.executions.slice(-1);
 	if (execution === undefined) throw new Error('Nothing was started');
 	const { output = [], error, hints, logs } = execution;
@@ -178,10 +148,8 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		bodies: requests.flatMap(({ method, body }) => (method === 'POST' ? [body ?? {}] : [])),
 		sent: service.sent,
 		answers: n8n.answers,
-		store: world.store,
-		baseUrl,
-		ownUrl,
-		filesUrl,
+		store,
+		hosts,
 		endedMs: execution.endedMs ?? 0,
 	};
 }
@@ -223,6 +191,4 @@ export const answers =
 	(...given: Answer[]): Given['answer'] =>
 	(_, count) =>
 		given[Math.min(count, given.length - 1)];
-export const creations = (requests: string[]) =>
-	requests.filter((line) => line.startsWith('POST '));
 export const warnings = (logs: string[]) => logs.filter((line) => line.startsWith('warn: '));

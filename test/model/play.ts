@@ -3,11 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { fieldsOf } from './fields';
 import { FileHost, Store } from './files';
 import type { EventScript, History } from './history';
-import { Machine } from '../support/machine';
+import { Machine, START } from '../support/machine';
 import { N8n, type Surroundings } from './n8n';
 import type { Process } from './processes';
 import { brokenRules } from './rules';
-import { Service } from './service';
+import { Service, type Request, type Response, type Sender } from './service';
 
 export interface Played {
 	broken: string[];
@@ -19,13 +19,37 @@ export interface Played {
 
 /** What may still come after the end: answers to what is given up, callbacks, calls of a watch that lives on. */
 const AFTERWARDS_MS = 300_000;
-let plays = 0;
+let stages = 0;
+
+/** The hosts of a stage, which no other one has: so is its account. */
+export interface Hosts {
+	baseUrl: string;
+	ownUrl: string;
+	filesUrl: string;
+}
+
+function newHosts(): Hosts {
+	const name = `h${(stages += 1)}.example`;
+	const [baseUrl, ownUrl] = [`https://api.${name}`, `https://n8n.${name}`];
+	return { baseUrl, ownUrl, filesUrl: `https://files.${name}` };
+}
+
+type Own = 'baseUrl' | 'ownUrl' | 'service' | 'files' | 'store' | 'note';
+
+interface Setting extends Omit<Surroundings, Own> {
+	/** Those of an earlier run. */
+	hosts?: Hosts | undefined;
+	/** Epoch ms. */
+	start?: number;
+	/** Goes before what the service says. */
+	answer?: (request: Request) => Promise<Response | undefined>;
+}
 
 /** An n8n with a service and hosts of its own, so that no history finds anything of another one. */
 export class Stage {
 	readonly story: string[] = [];
 	readonly machine: Machine;
-	readonly baseUrl: string;
+	readonly hosts: Hosts;
 	readonly service: Service;
 	readonly store: Store;
 	readonly n8n: N8n;
@@ -33,19 +57,22 @@ export class Stage {
 	constructor(
 		readonly history: History,
 		processes: readonly Process[],
-		own: Pick<Surroundings, 'asTool' | 'fields'>,
+		{ hosts = newHosts(), start = START, answer, ...own }: Setting,
 	) {
-		const name = `h${(plays += 1)}.example`;
-		const ownUrl = history.node.reachable ? `https://n8n.${name}` : 'http://10.0.0.5:5678';
-		const machine = new Machine(history.seed);
+		const machine = new Machine(history.seed, { start });
 		this.machine = machine;
-		this.baseUrl = `https://api.${name}`;
+		this.hosts = hosts;
 		this.store = new Store(history.store);
-		const { note, baseUrl, store } = this;
+		const { note, store } = this;
+		const { baseUrl, filesUrl } = hosts;
+		const ownUrl = history.node.reachable ? hosts.ownUrl : 'http://10.0.0.5:5678';
 		const call = (url: string, body: IDataObject) => void this.n8n.post(url, body);
-		this.service = new Service(machine, history, `https://files.${name}`, { note, call });
+		this.service = new Service(machine, history, filesUrl, { note, call });
+		const service = () => ({
+			handle: async (request: Request, sender: Sender) =>
+				(await answer?.(request)) ?? (await this.service.handle(request, sender)),
+		});
 		const files = new FileHost(machine, history, note);
-		const service = () => this.service;
 		const world = { baseUrl, ownUrl, service, files, store, note, ...own };
 		this.n8n = new N8n(machine, history, world, processes);
 	}
@@ -74,7 +101,8 @@ export class Stage {
 export async function play(history: History, processes: readonly Process[]): Promise<Played> {
 	const fields = (index: number, salt: string) => fieldsOf(history, index, salt);
 	const stage = new Stage(history, processes, { fields });
-	const { machine, n8n, service, baseUrl, story } = stage;
+	const { machine, n8n, service, story } = stage;
+	const { baseUrl } = stage.hosts;
 	const thrown = await stage.play(async () => {
 		for (const event of history.events) machine.later(event.at * 1000, () => happen(event, stage));
 		n8n.start();

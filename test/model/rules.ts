@@ -125,8 +125,8 @@ function readable(execution: Execution): string {
 }
 
 /** Whether what the node has noted can be lost to it. */
-export const isForgetful = ({ breaks, damage }: History) =>
-	damage.length > 0 || breaks.some(({ what }) => FORGETTING.includes(what));
+export const isForgetful = ({ breaks }: History) =>
+	breaks.some(({ what }) => FORGETTING.includes(what));
 const FORGETTING = ['context', 'execution ID', 'expressions'];
 
 /** Whether a text lists the item of a slot. */

@@ -3,7 +3,6 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { PLAIN_STORE, PLAIN_TASK } from './history';
 import { NO_LIST } from './list';
 import {
-	creations,
 	good,
 	goOn,
 	ID,
@@ -30,8 +29,8 @@ const toBranch = { onError: 'continueErrorOutput' } as const;
 describe('a finished task', () => {
 	test('goes out as the service has it, with task_id, outputs and its files', async () => {
 		const ran = await runNode({ parameters: sound });
-		const { output, requests, hints, logs, baseUrl } = ran;
-		const files = baseUrl.replace('api', 'files');
+		const { output, requests, hints, logs } = ran;
+		const files = ran.hosts.filesUrl;
 		expect(output).toMatchObject([
 			{
 				json: {
@@ -113,7 +112,7 @@ describe('not waiting', () => {
 		['somebody else', false],
 	])('a callback URL of %s is signed: %j', async (_, isOwn) => {
 		const like = await runNode({ parameters: sound });
-		const callbackUrl = `${isOwn ? like.ownUrl : 'https://other.example'}/webhook/x/callback`;
+		const callbackUrl = `${isOwn ? like.hosts.ownUrl : 'https://other.example'}/webhook/x/callback`;
 		const { bodies } = await runNode({
 			parameters: { ...sound, ...notWaiting, callbackUrl },
 			like,
@@ -427,15 +426,6 @@ describe('paid once', () => {
 		list: NO_LIST,
 	};
 
-	test('a creation whose answer never came is sent again by nobody, and the error says what to do', async () => {
-		const { error, sent } = await runNode({ parameters: sounds('a', 'b'), ...lostAnswer });
-		expect(sent).toHaveLength(2);
-		expect(error?.message).toMatch(/HTTP 500.*the task may exist$/);
-		expect(error?.description).toMatch(
-			/look at the tasks and credits.*"Task: Wait" and its ID; if not, start a new execution.*"Send Unclear Creations Again"/,
-		);
-	});
-
 	test('the option has it sent again, which is said', async () => {
 		const parameters = [
 			{ ...sound, text: 'a' },
@@ -482,18 +472,6 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done', task_id: ID }]);
 		expect(sent).toHaveLength(1);
-	});
-
-	test('as a tool: what a call could hand out is its own, and what it could not is the next one’s', async () => {
-		const call = { parameters: { ...sound, options: { timeout: 5 } }, asTool: true };
-		const first = await runNode(call);
-		const again = await runNode({ ...call, after: first, runIndex: 1 });
-		expect(creations(again.requests)).toHaveLength(1);
-		for (const node of [{}, goOn]) {
-			const late = await runNode({ ...call, node, tasks: [taskWith({ end: 'never' })] });
-			const next = await runNode({ ...call, after: late, runIndex: 1 });
-			expect(creations(next.requests)).toEqual([]);
-		}
 	});
 });
 

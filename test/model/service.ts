@@ -133,8 +133,7 @@ export class Service {
 			call: (url: string, body: IDataObject) => void;
 		},
 	) {
-		// Where what is noted is damaged, it can say of any time that something was sent.
-		if (history.node.before !== 'fails' || history.damage.length > 0) return;
+		if (history.node.before !== 'fails') return;
 		const text = JSON.stringify(fieldsBody(history));
 		this.elsewhere.push({ id: ELSEWHERE, createdMs: 2_000, sent: { text } });
 	}

@@ -1,53 +1,11 @@
 /** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
 import { PLAIN_STORE } from './history';
-import {
-	good,
-	goOn,
-	ID,
-	idOf,
-	long,
-	notWaiting,
-	refused,
-	runNode,
-	sound,
-	taskWith,
-	warnings,
-} from './node';
+import { good, goOn, idOf, long, notWaiting, refused, runNode, sound, taskWith } from './node';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
 const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
 
 describe('sleeping', () => {
-	test('the service calls back at the resume URL, which wakes the execution with the results', async () => {
-		const { execution, json, bodies } = await runNode({
-			parameters: [asleep, asleep],
-			tasks: [taskWith({ seconds: 40 }), taskWith({ seconds: 400 })],
-		});
-		const { pathname, searchParams } = new URL(bodies[0]?.receive_url as string);
-		expect(pathname).toBe('/webhook-waiting/1/media-generation');
-		// n8n's own token, and nothing of ours.
-		expect([...searchParams.keys()]).toEqual(['signature']);
-		expect(searchParams.get('signature')).toHaveLength(32);
-		expect(execution.woken).toBe(true);
-		expect(json).toMatchObject([
-			{ task_id: idOf(0), status: 'done' },
-			{ task_id: idOf(1), status: 'done' },
-		]);
-	});
-
-	test.each([
-		[30, 8],
-		[0, 0],
-	])('what ends before the sleep needs none: %j, %j', async (gracePeriod, seconds) => {
-		const { execution, json, endedMs } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod } },
-			tasks: asleepFor(seconds),
-		});
-		expect(endedMs).toBeLessThan(30_000);
-		expect(execution.saved).toBeUndefined();
-		expect(json).toMatchObject([{ status: 'done' }]);
-	});
-
 	test('who polls is waited for before the others sleep, which are polled meanwhile', async () => {
 		const { execution } = await runNode({
 			parameters: [sound, asleep, { ...sound, ...notWaiting }, asleep],
@@ -76,17 +34,6 @@ describe('sleeping', () => {
 		expect(went.json).toMatchObject([{ status: 'done' }, { outcome: 'rejected' }]);
 	});
 
-	test('without any callback the deadline wakes it, with the task as it was seen', async () => {
-		const { json, execution, endedMs } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod: 0, timeout: 60 } },
-			tasks: [taskWith({ end: 'never' })],
-		});
-		expect(execution.woken).toBe(false);
-		expect(endedMs).toBeGreaterThanOrEqual(60_000);
-		expect(json).toMatchObject([{ task_id: ID, status: 'doing', unfinished: true }]);
-		expect(execution.found).toMatchObject({ media_task_ids: ID, media_outcome: 'asleep' });
-	});
-
 	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {
 		const { json, execution, answers, sent } = await runNode({
 			parameters: {
@@ -106,37 +53,6 @@ describe('sleeping', () => {
 		expect(sent).toHaveLength(2);
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
 	});
-
-	test.each([
-		[
-			true,
-			[
-				'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll',
-			],
-		],
-		[false, []],
-	])(
-		'a sub-workflow (%j) that sleeps says what its parent makes of it',
-		async (asSubworkflow, hints) => {
-			const ran = await runNode({
-				parameters: asleep,
-				tasks: [taskWith({ seconds: 40 })],
-				asSubworkflow,
-			});
-			expect(ran.hints.filter((hint) => hint.includes('parent'))).toEqual(hints);
-		},
-	);
-
-	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
-		const { bodies, json, execution } = await runNode({
-			parameters: { ...asleep, options: { gracePeriod: 0, extraFields: '{"receive_url": 7}' } },
-			tasks: [taskWith({ seconds: 400 })],
-			node: { reachable: false },
-		});
-		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
-		expect(execution.woken).toBe(true);
-		expect(json).toMatchObject([{ status: 'done' }]);
-	});
 });
 
 test('an item that fails in the last poll fails by itself, or ends the run', async () => {
@@ -153,49 +69,4 @@ test('an item that fails in the last poll fails by itself, or ends the run', asy
 	const stopped = await runNode(given);
 	expect(stopped.error?.message).toBe(`Task ${idOf(0)} failed: too loud`);
 	expect(stopped.execution.saved).toBeUndefined();
-});
-
-test('a stop in the last poll: nothing sleeps, and nothing goes out', async () => {
-	const { execution, output, error, logs } = await runNode({
-		parameters: asleep,
-		tasks: asleepFor(400),
-		// The creation takes 60 ms, and the poll 30 ms.
-		events: [{ at: 0.075, kind: 'stop' }],
-	});
-	expect(execution.status).toBe('canceled');
-	expect(execution.waitTill).toBeUndefined();
-	expect(output).toEqual([]);
-	expect(error?.message).toBe(`The execution was stopped while task ${ID} was running`);
-	expect(warnings(logs)).toEqual([
-		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${ID}.`,
-	]);
-});
-
-test('where n8n refuses to let it sleep, the item names its task', async () => {
-	const { json } = await runNode({
-		parameters: [sound, asleep],
-		tasks: asleepFor(0, 400),
-		breaks: [{ what: 'suspending', from: 0, times: 1 }],
-		node: goOn,
-	});
-	expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unreachable', task_id: idOf(1) }]);
-});
-
-test('what has ended in the last poll sleeps with its files: the service can forget it', async () => {
-	let polls = 0;
-	const { json, execution } = await runNode({
-		parameters: [asleep, asleep],
-		tasks: asleepFor(0, 400),
-		answer({ url }) {
-			if (!url.endsWith(`/task/${idOf(0)}`)) return undefined;
-			polls += 1;
-			return polls === 1 ? undefined : { status: 404, body: { error: 'no such task' } };
-		},
-	});
-	expect(execution.woken).toBe(true);
-	expect(execution.saved).toContain('"binaryProperty":');
-	expect(json).toMatchObject([
-		{ task_id: idOf(0), status: 'done', outputs: [{ kind: 'audio' }, { kind: 'transcript' }] },
-		{ task_id: idOf(1), status: 'done' },
-	]);
 });

@@ -1,16 +1,14 @@
-/** n8n out of order: what of it throws, and what becomes of the data that it keeps for the node. */
-import { isObject } from '../../nodes/MediaGeneration/base/json';
-import type { BreakScript, DamageScript, History } from './history';
+/** n8n out of order: what of it throws. */
+import type { BreakScript, History } from './history';
 
 export class Trouble {
 	private readonly uses = new Map<string, number>();
 	/** From a store to its guard, and back. */
 	private readonly guards = new WeakMap<object, object>();
 	private readonly stores = new WeakMap<object, object>();
-	private tries = 0;
 
 	constructor(
-		private readonly history: Pick<History, 'breaks' | 'damage'>,
+		private readonly history: Pick<History, 'breaks'>,
 		private readonly note: (line: string) => void,
 	) {}
 
@@ -64,31 +62,6 @@ export class Trouble {
 			Object.assign(value, { [key]: this.unguarded(entry) });
 		return value;
 	}
-
-	/** Another try begins. */
-	beforeTry(context: Record<string, unknown>): void {
-		for (const damage of this.history.damage)
-			if (damage.before === this.tries) {
-				this.note(`the context is damaged: ${damage.what}`);
-				spoil(context, damage);
-			}
-		this.tries += 1;
-	}
 }
-
-const LEDGER = 'createdTasks';
 
 const isStore = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-function spoil(context: Record<string, unknown>, { what, becomes }: DamageScript): void {
-	const replaceIn = (holder: unknown) => {
-		if (!isStore(holder)) return;
-		for (const key of Object.keys(holder)) Object.assign(holder, { [key]: becomes });
-	};
-	const ledger = context[LEDGER];
-	const entries = isObject(ledger) ? ledger.entries : undefined;
-	if (what === 'all of it' && !isObject(becomes)) replaceIn(context);
-	else if (what === 'the ledger' && LEDGER in context) context[LEDGER] = becomes;
-	else if (what === 'its entries') replaceIn(entries);
-	else if (what === 'what entries hold' && Array.isArray(entries)) entries.forEach(replaceIn);
-}
