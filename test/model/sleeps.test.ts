@@ -1,6 +1,18 @@
 /** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
 import { PLAIN_STORE } from './history';
-import { good, goOn, idOf, long, notWaiting, refused, runNode, sound, taskWith } from './node';
+import {
+	good,
+	goOn,
+	ID,
+	idOf,
+	long,
+	notWaiting,
+	refused,
+	runNode,
+	sound,
+	taskWith,
+	warnings,
+} from './node';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
 const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
@@ -69,4 +81,30 @@ test('an item that fails in the last poll fails by itself, or ends the run', asy
 	const stopped = await runNode(given);
 	expect(stopped.error?.message).toBe(`Task ${idOf(0)} failed: too loud`);
 	expect(stopped.execution.saved).toBeUndefined();
+});
+
+test('a stop in the last poll: nothing sleeps, and nothing goes out', async () => {
+	const { execution, output, error, logs } = await runNode({
+		parameters: asleep,
+		tasks: asleepFor(400),
+		// The creation takes 60 ms, and the poll 30 ms.
+		events: [{ at: 0.075, kind: 'stop' }],
+	});
+	expect(execution.status).toBe('canceled');
+	expect(execution.waitTill).toBeUndefined();
+	expect(output).toEqual([]);
+	expect(error?.message).toBe(`The execution was stopped while task ${ID} was running`);
+	expect(warnings(logs)).toEqual([
+		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${ID}.`,
+	]);
+});
+
+test('where n8n refuses to let it sleep, the item names its task', async () => {
+	const { json } = await runNode({
+		parameters: [sound, asleep],
+		tasks: asleepFor(0, 400),
+		breaks: [{ what: 'suspending', from: 0, times: 1 }],
+		node: goOn,
+	});
+	expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unreachable', task_id: idOf(1) }]);
 });

@@ -1,4 +1,5 @@
-import type { Workflow, WorkflowNode } from '../n8n/harness/workflow';
+import { type Link, type Node, workflowOf } from '../n8n/harness/nodes';
+import type { Workflow } from '../n8n/harness/workflow';
 
 /** An output of a node that leads on. */
 export interface Port {
@@ -6,23 +7,12 @@ export interface Port {
 	output: number;
 }
 
-export interface NodeGiven {
-	type: string;
-	typeVersion: number;
-	parameters?: Record<string, unknown>;
-	/** Further settings, such as `onError`. */
-	settings?: Record<string, unknown>;
-}
-
-interface Link extends Port {
-	to: string;
-	input: number;
-	kind: string;
-}
+/** Filled in for each n8n (`play`). */
+const CREDENTIAL = { id: 'x', name: 'Media Generation API' };
 
 /** A workflow that grows node by node. */
 export class Graph {
-	readonly nodes: WorkflowNode[] = [];
+	readonly nodes: Node[] = [];
 	private readonly links: Link[] = [];
 	private readonly counts = new Map<string, number>();
 
@@ -36,29 +26,27 @@ export class Graph {
 	) {}
 
 	/** Adds a node behind these ports; its name ends with a number. */
-	add(title: string, given: NodeGiven, from: readonly Port[] = []): string {
-		const count = (this.counts.get(title) ?? 0) + 1;
-		this.counts.set(title, count);
-		const name = `${this.prefix}${title} ${count}`;
-		const at = this.nodes.length;
-		this.nodes.push({
-			id: `${this.idPrefix}5e1f0000-0000-4000-8000-${String(at).padStart(12, '0')}`,
-			name,
-			type: given.type,
-			typeVersion: given.typeVersion,
-			position: [220 * at, 120 * (at % 3)],
-			parameters: given.parameters ?? {},
-			...given.settings,
-		});
+	add(node: Node, from: readonly Port[] = []): string {
+		const count = (this.counts.get(node.name) ?? 0) + 1;
+		this.counts.set(node.name, count);
+		const name = `${this.prefix}${node.name} ${count}`;
+		const id = `${this.idPrefix}5e1f0000-0000-4000-8000-${String(this.nodes.length).padStart(12, '0')}`;
+		this.nodes.push({ ...node, ...{ id, name } });
 		this.link(from, name);
 		return name;
 	}
 
-	link(from: readonly Port[], to: string, { input = 0, kind = 'main' } = {}): void {
-		for (const port of from) this.links.push({ ...port, to, input, kind });
+	/** @param input of the node that they lead to */
+	link(from: readonly Port[], to: string, input = 0): void {
+		for (const { node, output } of from) this.links.push([node, to, output, input]);
 	}
 
-	node(name: string): WorkflowNode {
+	/** Gives an agent its tool or its model. */
+	lend(name: string, agent: string, kind: 'ai_tool' | 'ai_languageModel'): void {
+		this.links.push([name, agent, kind]);
+	}
+
+	node(name: string): Node {
 		const found = this.nodes.find((node) => node.name === name);
 		if (found === undefined) throw new Error(`There is no node ${name}`);
 		return found;
@@ -66,17 +54,13 @@ export class Graph {
 
 	/** The outputs that lead to a node. */
 	into(name: string): Port[] {
-		return this.links.filter(({ to, kind }) => to === name && kind === 'main');
+		return this.links.flatMap(([node, to, output]) =>
+			to === name && typeof output === 'number' ? [{ node, output }] : [],
+		);
 	}
 
 	workflow(): Workflow {
-		const connections: Record<string, Record<string, object[][]>> = {};
-		for (const { node, output, to, input, kind } of this.links) {
-			const outputs = ((connections[node] ??= {})[kind] ??= []);
-			while (outputs.length <= output) outputs.push([]);
-			outputs[output]?.push({ node: to, type: kind, index: input });
-		}
-		const { name, nodes, settings } = this;
-		return { name, nodes, connections, settings: { executionOrder: 'v1', ...settings } };
+		const workflow = workflowOf(this.name, this.nodes, CREDENTIAL, this.links);
+		return { ...workflow, settings: { ...workflow.settings, ...this.settings } };
 	}
 }

@@ -1,11 +1,10 @@
 /** Our own nodes, with random settings. */
+import { action, tool } from '../n8n/harness/nodes';
 import type { Steering } from '../service';
 import { type MediaNode, NAME, tagIn } from './case';
 import type { Dice } from './dice';
-import type { Graph, NodeGiven, Port } from './graph';
+import type { Graph, Port } from './graph';
 
-const PACKAGE = 'n8n-nodes-media-generation';
-const credentials = { mediaGenerationApi: { id: 'x', name: 'Media Generation API' } };
 /** What each item's tasks are to do is chosen by the item's name. */
 const ITEMS = ['i0', 'i1', 'i2', 'i3', 'i4', 'i5', 'none'];
 
@@ -111,15 +110,6 @@ function operation(dice: Dice, text: string) {
 	]);
 }
 
-function ofOurs(parameters: object, further: Record<string, unknown>, tool = ''): NodeGiven {
-	return {
-		type: `${PACKAGE}.mediaGeneration${tool}`,
-		typeVersion: 1,
-		parameters: { ...parameters },
-		settings: { credentials, ...further },
-	};
-}
-
 /** A node that creates tasks. Its name is needed in its own text, so it is filled in afterwards. */
 export function addCreating(
 	dice: Dice,
@@ -127,7 +117,7 @@ export function addCreating(
 	{ from, isInLoop }: { from: readonly Port[]; isInLoop: boolean },
 ): Made {
 	const own = settings(dice);
-	const name = graph.add('Generate', ofOurs({}, own), from);
+	const name = graph.add(action({}, own), from);
 	const { extraFields, ...fields } = operation(dice, tagIn(name));
 	const { waits, suspends, splits, parameters, options } = waiting(dice);
 	const maximumCredits = dice.chance(isInLoop ? 0.5 : 0.12) ? dice.pick([5, 30, 60]) : undefined;
@@ -154,7 +144,7 @@ export function addWaiting(dice: Dice, graph: Graph, from: readonly Port[]): Mad
 	const own = settings(dice);
 	const { suspends, splits, parameters, options } = waiting(dice, true);
 	const fields = { resource: 'task', operation: 'wait', ...parameters, options };
-	const name = graph.add('Wait', ofOurs(fields, own), from);
+	const name = graph.add(action(fields, { ...own, name: 'Wait' }), from);
 	const executeOnce = own.executeOnce === true;
 	const media = { name, kind: 'waits' as const, waits: true, suspends, executeOnce, splits };
 	return {
@@ -169,13 +159,11 @@ export function addTool(dice: Dice, graph: Graph, agent: string): MediaNode {
 	const retries = dice.chance(0.5) ? { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } : {};
 	const timeout = dice.chance(0.3) ? { timeout: 1 } : {};
 	const fields = {
-		resource: 'soundEffect',
-		operation: 'generate',
 		text: "={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `The sound`, 'string') }}",
 		options: { ...timeout, extraFields: JSON.stringify({ stand_in: steering(dice) }) },
 	};
-	const name = graph.add('Tool', ofOurs(fields, retries, 'Tool'));
-	graph.link([{ node: name, output: 0 }], agent, { kind: 'ai_tool' });
+	const name = graph.add(tool(fields, { ...retries, name: 'Tool' }));
+	graph.lend(name, agent, 'ai_tool');
 	const kind = 'tool' as const;
 	const settings = { waits: true, suspends: false, executeOnce: false, splits: false };
 	return { name, kind, ...settings, maximumCredits: undefined };

@@ -1,19 +1,14 @@
 /** n8n's own nodes. */
 import type { Start } from './case';
+import { base, last, type Node } from '../n8n/harness/nodes';
 import type { Dice } from './dice';
-import type { Graph, NodeGiven, Port } from './graph';
-
-const base = (
-	type: string,
-	typeVersion: number,
-	parameters: Record<string, unknown> = {},
-): NodeGiven => ({ type: `n8n-nodes-base.${type}`, typeVersion, parameters });
+import type { Graph, Port } from './graph';
 
 const ports = (node: string, count: number): Port[] =>
 	Array.from({ length: count }, (_, output) => ({ node, output }));
 
 const when = (condition: string) =>
-	base('if', 2.2, {
+	base('If', ['if', 2.2], {
 		conditions: {
 			options: { version: 2, typeValidation: 'loose', caseSensitive: true, leftValue: '' },
 			combinator: 'and',
@@ -32,90 +27,92 @@ const when = (condition: string) =>
 /** The path of a case's webhook. */
 export const pathOf = (seed: number): string => `random-${seed}`;
 
-export function startOf(start: Start, seed: number): NodeGiven {
-	if (start === 'manual') return base('manualTrigger', 1);
-	const webhook = base('webhook', 2, {
+export function startOf(start: Start, seed: number): Node {
+	if (start === 'manual') return base('Start', ['manualTrigger', 1]);
+	const webhook = base('Start', ['webhook', 2], {
 		httpMethod: 'POST',
 		path: pathOf(seed),
 		responseMode: start,
 		options: {},
 	});
-	return { ...webhook, settings: { webhookId: pathOf(seed) } };
+	return { ...webhook, webhookId: pathOf(seed) };
 }
 
 export function addAnswer(graph: Graph, from: readonly Port[]): void {
 	const answer = { respondWith: 'json', responseBody: '{ "answered": true }', options: {} };
-	graph.add('Answer', base('respondToWebhook', 1.4, answer), from);
+	graph.add(base('Answer', ['respondToWebhook', 1.4], answer), from);
 }
 
 /** A start, and so many items. */
-export function addItems(graph: Graph, given: NodeGiven, count: number): Port[] {
-	const start = graph.add('Start', given);
+export function addItems(graph: Graph, given: Node, count: number): Port[] {
+	const start = graph.add(given);
 	const list = Array.from({ length: count }, (_, index) => ({ item: `i${index}` }));
-	const edited = base('set', 3.4, {
+	const edited = base('List', ['set', 3.4], {
 		mode: 'raw',
 		jsonOutput: JSON.stringify({ list }),
 		options: {},
 	});
-	const all = graph.add('List', edited, ports(start, 1));
-	const split = base('splitOut', 1, { fieldToSplitOut: 'list', options: {} });
-	return ports(graph.add('Items', split, ports(all, 1)), 1);
+	const all = graph.add(edited, ports(start, 1));
+	const split = base('Items', ['splitOut', 1], { fieldToSplitOut: 'list', options: {} });
+	return ports(graph.add(split, ports(all, 1)), 1);
 }
 
 export function addCalled(graph: Graph): Port[] {
 	return ports(
-		graph.add('Called', base('executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' })),
+		graph.add(base('Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' })),
 		1,
 	);
 }
 
 export function addEdit(graph: Graph, from: readonly Port[]): Port[] {
-	const edit = base('set', 3.4, {
+	const edit = base('Edit', ['set', 3.4], {
 		mode: 'manual',
 		assignments: { assignments: [{ id: 'a', name: 'seen', value: 'yes', type: 'string' }] },
 		includeOtherFields: true,
 		options: {},
 	});
-	return ports(graph.add('Edit', edit, from), 1);
+	return ports(graph.add(edit, from), 1);
 }
 
 export function addIf(graph: Graph, from: readonly Port[], condition: string): Port[] {
-	return ports(graph.add('If', when(condition), from), 2);
+	return ports(graph.add(when(condition), from), 2);
 }
 
 export function addSwitch(graph: Graph, from: readonly Port[]): Port[] {
 	const by = { mode: 'expression', numberOutputs: 3, output: '={{ $itemIndex % 3 }}' };
-	return ports(graph.add('Switch', base('switch', 3.2, by), from), 3);
+	return ports(graph.add(base('Switch', ['switch', 3.2], by), from), 3);
 }
 
 export function addMerge(graph: Graph, first: Port, second: Port): Port[] {
-	const name = graph.add('Merge', base('merge', 3.1, { mode: 'append', numberInputs: 2 }), [first]);
-	graph.link([second], name, { input: 1 });
+	const name = graph.add(base('Merge', ['merge', 3.1], { mode: 'append', numberInputs: 2 }), [
+		first,
+	]);
+	graph.link([second], name, 1);
 	return ports(name, 1);
 }
 
 /** @returns the loop's name, the port of each batch, and that of all of them */
 export function addLoop(graph: Graph, from: readonly Port[], batchSize: number) {
-	const name = graph.add('Loop', base('splitInBatches', 3, { batchSize, options: {} }), from);
+	const name = graph.add(base('Loop', ['splitInBatches', 3], { batchSize, options: {} }), from);
 	return { name, batch: { node: name, output: 1 }, done: { node: name, output: 0 } };
 }
 
 export function addCall(dice: Dice, graph: Graph, from: readonly Port[]): Port[] {
-	const call = base('executeWorkflow', 1.2, {
+	const call = base('Call', ['executeWorkflow', 1.2], {
 		workflowId: { __rl: true, mode: 'id', value: '__CHILD__' },
 		mode: dice.pick(['once', 'each']),
 		options: { waitForSubWorkflow: true },
 	});
 	const settings = dice.pick([{}, {}, { onError: 'continueRegularOutput' }]);
-	return ports(graph.add('Call', { ...call, settings }, from), 1);
+	return ports(graph.add({ ...call, ...settings }, from), 1);
 }
 
 export function addStopAndError(graph: Graph, from: readonly Port[]): void {
-	graph.add('Fail', base('stopAndError', 1, { errorMessage: 'as planned' }), from);
+	graph.add(base('Fail', ['stopAndError', 1], { errorMessage: 'as planned' }), from);
 }
 
 export function addEnd(graph: Graph, from: readonly Port[]): void {
-	graph.add('End', base('noOp', 1), from);
+	graph.add(last('End'), from);
 }
 
 /** An AI Agent whose model does as it is told. @returns its name */
@@ -126,17 +123,15 @@ export function addAgent(graph: Graph, from: readonly Port[]): string {
 		text: 'Make sounds.',
 		options: { enableStreaming: false },
 	};
-	const name = graph.add(
-		'Agent',
-		{ type: `${langchain}.agent`, typeVersion: 3, parameters: prompt },
-		from,
-	);
-	const model = graph.add('Model', {
+	const agent = { name: 'Agent', type: `${langchain}.agent`, typeVersion: 3, parameters: prompt };
+	const name = graph.add(agent, from);
+	const model = graph.add({
+		name: 'Model',
 		type: `${langchain}.lmChatOpenAi`,
 		typeVersion: 1.2,
 		parameters: { model: { __rl: true, mode: 'id', value: 'scripted' }, options: {} },
-		settings: { credentials: { openAiApi: { id: '__MODEL__', name: 'Scripted Model' } } },
+		credentials: { openAiApi: { id: '__MODEL__', name: 'Scripted Model' } },
 	});
-	graph.link(ports(model, 1), name, { kind: 'ai_languageModel' });
+	graph.lend(model, name, 'ai_languageModel');
 	return name;
 }

@@ -7,8 +7,13 @@ export type Node = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'paramet
 	webhookId?: string;
 	credentials?: WorkflowNode['credentials'];
 };
-/** `[from, to]` or `[from, to, output of from]`; of a tool or a model, the kind of its output instead. */
-export type Link = [from: string, to: string, output?: number | 'ai_tool' | 'ai_languageModel'];
+/** `[from, to]` or `[from, to, output of from, input of to]`; of a tool or a model, the kind of its output instead. */
+export type Link = [
+	from: string,
+	to: string,
+	output?: number | 'ai_tool' | 'ai_languageModel',
+	input?: number,
+];
 
 const ours = 'n8n-nodes-media-generation';
 
@@ -81,15 +86,15 @@ export const chain = (nodes: Node[]): Link[] =>
 export function workflowOf(
 	name: string,
 	nodes: Node[],
-	{ id, name: title }: SavedCredential,
+	{ id, name: title }: Pick<SavedCredential, 'id' | 'name'>,
 	links: Link[] = chain(nodes),
 ): Workflow {
 	const connections: Record<string, Record<string, object[][]>> = {};
-	for (const [from, to, output = 0] of links) {
+	for (const [from, to, output = 0, index = 0] of links) {
 		const [type, at] = typeof output === 'string' ? [output, 0] : ['main', output];
 		const outputs = ((connections[from] ??= {})[type] ??= []);
 		while (outputs.length <= at) outputs.push([]);
-		outputs[at]?.push({ node: to, type, index: 0 });
+		outputs[at]?.push({ node: to, type, index });
 	}
 	const credentials = { mediaGenerationApi: { id, name: title } };
 	return {
