@@ -162,18 +162,6 @@ test('samples without a header are named after the format that was asked for', a
 	expect(await nameOf({ output_format: 'pcm_16000' })).toEqual(['image-t.pcm', 'audio/pcm']);
 });
 
-test('split, each file that is there has an item; a task without any goes out as it is', async () => {
-	const { deliver } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
-	const split = { splitFiles: true };
-	const { items, outputs } = await deliver(finished(3), split);
-	expect(items.map(({ json, binary }) => [json.outputs, Object.keys(binary ?? {})])).toMatchObject([
-		[[{ url: `${F}/1`, binaryProperty: 'data' }], ['data']],
-		[[{ url: `${F}/2`, binaryProperty: 'data' }], ['data']],
-	]);
-	expect(properties(outputs)).toEqual([undefined, undefined, undefined]);
-	expect((await deliver(finished(0), split)).items).toHaveLength(1);
-});
-
 describe('how long sound is', () => {
 	const WAV = toneWav('Once upon a time');
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>

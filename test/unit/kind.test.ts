@@ -1,9 +1,8 @@
 import { fileTypeOf } from '../../nodes/MediaGeneration/files/kind';
-import { typeOfBytes, type FileType } from '../../nodes/MediaGeneration/audio/kinds';
+import { typeOfBytes } from '../../nodes/MediaGeneration/audio/kinds';
 import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const URL_BARE = 'https://files.example/x';
 /** Two frames, each as long as its header says. */
 const frames = (header: string, length: number) =>
 	[0, 1].map(() => header + '\x01'.repeat(length - header.length)).join('');
@@ -71,75 +70,52 @@ test.each([
 
 /** -1, 0 and 1 as samples, and what may be a first frame. */
 const [SAMPLES, FRAME, AAC] = ['\xff\xff\0\0\x01\0', '\xff\xfb\x90\x00', '\xff\xf1\x50\x80'];
-test.each<[string, string | undefined, string, string, string]>([
-	[SAMPLES, 'audio/pcm', `${URL_BARE}.pcm`, 'audio/pcm', 'pcm'],
-	[SAMPLES, 'audio/L16; rate=24000', URL_BARE, 'audio/l16', 'pcm'],
-	[AAC, 'audio/pcm', URL_BARE, 'audio/pcm', 'pcm'],
+const NO_MAGIC = 'no magic';
+const OCTETS = 'application/octet-stream';
+/** What the host says, the end of the address, and what else is known. */
+const sound = (stated?: string, end = '', format?: string) => ({ stated, end, format });
+const transcript = (stated?: string, end = '') => ({ stated, end, kind: 'transcript' as const });
+
+test.each<[string, { stated?: string; end?: string; format?: string; kind?: OutputKind }, string]>([
+	[SAMPLES, sound('audio/pcm', '.pcm'), 'audio/pcm pcm'],
+	[SAMPLES, sound('audio/L16; rate=24000'), 'audio/l16 pcm'],
+	[AAC, sound('audio/pcm'), 'audio/pcm pcm'],
 	// Where nothing else says anything.
-	[FRAME, 'application/octet-stream', URL_BARE, 'audio/mpeg', 'mp3'],
-	[AAC, undefined, URL_BARE, 'audio/aac', 'aac'],
-])('%j may be MPEG audio, with header %j and address %s: %s', (head, stated, url, ...type) => {
-	const [mimeType, extension] = type;
-	expect(fileTypeOf(bytes(head), { stated, url, kind: 'audio' })).toEqual({ mimeType, extension });
-});
-
-test.each<[string | undefined, string, OutputKind, string, string]>([
-	['audio/mpeg', URL_BARE, 'audio', 'audio/mpeg', 'mp3'],
-	['application/octet-stream', `${URL_BARE}.mp3?sig=1.zip`, 'audio', 'audio/mpeg', 'mp3'],
-	['application/json', `${URL_BARE}.wav`, 'audio', 'audio/wav', 'wav'],
-	[undefined, 'https://files.example/v2.final/take.01.wav', 'audio', 'audio/wav', 'wav'],
-	['application/json', URL_BARE, 'transcript', 'application/json', 'json'],
-	[undefined, `${URL_BARE}.SRT`, 'transcript', 'application/x-subrip', 'srt'],
-	[undefined, URL_BARE, 'transcript', 'text/plain', 'txt'],
-	['application/json', URL_BARE, 'image', 'application/octet-stream', 'bin'],
-	['audio/wav', `${URL_BARE}.mp3`, 'audio', 'audio/mpeg', 'mp3'],
-	['__proto__', `${URL_BARE}.valueOf`, 'file', 'application/octet-stream', 'bin'],
-])('header %j and address %s of a %s: %s', (stated, url, kind, mimeType, extension) => {
-	expect(fileTypeOf(bytes('no magic'), { stated, url, kind })).toEqual({ mimeType, extension });
-});
-
-const JSON_TYPE: FileType = { mimeType: 'application/json', extension: 'json' };
-const BYTES: FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
-const PLAIN: FileType = { mimeType: 'text/plain', extension: 'txt' };
-
-test.each<[string, FileType]>([
-	['{"segments":[]}', JSON_TYPE],
-	['[null, 1]', JSON_TYPE],
-	['He said {"a"} and ["b"]', PLAIN],
-	['[Music] Hello', PLAIN],
-	['[00:12.50] Hello', PLAIN],
-	['\x1f\x8b\x08\0', BYTES],
-	['a\xe9bc', BYTES],
-	...[...'\0\x08\x0e\x1a\x1c\x1f\x7f'].map((control): [string, FileType] => [
-		`a${control}b`,
-		BYTES,
-	]),
-])('a transcript that begins with %j, of which nothing else is known', (text, expected) => {
-	const about = { stated: undefined, url: URL_BARE, kind: 'transcript' } as const;
-	expect(fileTypeOf(bytes(text), about)).toEqual(expected);
-});
-
-describe('the format that was asked for', () => {
-	const octets = 'application/octet-stream';
-	test.each<[format: string, string, string, string, string, string]>([
-		['ulaw_8000', SAMPLES, octets, URL_BARE, 'audio/basic', 'ulaw'],
-		['alaw_8000', SAMPLES, octets, `${URL_BARE}.mp3`, 'audio/x-alaw-basic', 'alaw'],
-		['pcm_16000', AAC, 'audio/mpeg', `${URL_BARE}.mp3`, 'audio/pcm', 'pcm'],
-		['opus_48000_64', SAMPLES, octets, URL_BARE, 'audio/ogg', 'opus'],
-		['mp3_44100_128', SAMPLES, 'text/plain', URL_BARE, 'audio/mpeg', 'mp3'],
-		// The host knows better.
-		['pcm_16000', 'RIFF\0\0\0\0WAVEfmt ', octets, URL_BARE, 'audio/wav', 'wav'],
-		['opus_48000_64', 'OggS\0.....OpusHead', octets, `${URL_BARE}.ogg`, 'audio/ogg', 'opus'],
-		['mp3_44100_128', SAMPLES, octets, `${URL_BARE}.m4a`, 'audio/mp4', 'm4a'],
-		['mp3_44100_128', SAMPLES, 'audio/flac', URL_BARE, 'audio/flac', 'flac'],
-		['newest_1', '\xf5\x01', octets, URL_BARE, octets, 'bin'],
-	])('%s, %j as %s at %s: %s', (format, head, stated, url, mimeType, extension) => {
-		const about = { kind: 'audio', format, stated, url } as const;
-		expect(fileTypeOf(bytes(head), about)).toEqual({ mimeType, extension });
-	});
-
-	test('says nothing of captions', () => {
-		const about = { kind: 'transcript', format: 'pcm_16000', stated: '', url: URL_BARE } as const;
-		expect(fileTypeOf(bytes('Hello'), about).extension).toBe('txt');
-	});
+	[FRAME, sound(OCTETS), 'audio/mpeg mp3'],
+	[AAC, sound(), 'audio/aac aac'],
+	// By header and address.
+	[NO_MAGIC, sound('audio/mpeg'), 'audio/mpeg mp3'],
+	[NO_MAGIC, sound(OCTETS, '.mp3?sig=1.zip'), 'audio/mpeg mp3'],
+	[NO_MAGIC, sound('application/json', '.wav'), 'audio/wav wav'],
+	[NO_MAGIC, sound(undefined, '/v2.final/take.01.wav'), 'audio/wav wav'],
+	[NO_MAGIC, sound('audio/wav', '.mp3'), 'audio/mpeg mp3'],
+	[NO_MAGIC, { stated: 'application/json', kind: 'image' }, `${OCTETS} bin`],
+	[NO_MAGIC, { stated: '__proto__', end: '.valueOf', kind: 'file' }, `${OCTETS} bin`],
+	[NO_MAGIC, transcript('application/json'), 'application/json json'],
+	[NO_MAGIC, transcript(undefined, '.SRT'), 'application/x-subrip srt'],
+	// By its text.
+	['{"segments":[]}', transcript(), 'application/json json'],
+	['[null, 1]', transcript(), 'application/json json'],
+	['He said {"a"} and ["b"]', transcript(), 'text/plain txt'],
+	['[Music] Hello', transcript(), 'text/plain txt'],
+	['[00:12.50] Hello', transcript(), 'text/plain txt'],
+	['Hello', { ...transcript(), format: 'pcm_16000' }, 'text/plain txt'],
+	...['\x1f\x8b\x08\0', 'a\xe9bc', ...[...'\0\x08\x0e\x1a\x1c\x1f\x7f'].map((it) => `a${it}b`)].map(
+		(text): [string, object, string] => [text, transcript(), `${OCTETS} bin`],
+	),
+	// By the format that was asked for, unless the host knows better.
+	[SAMPLES, sound(OCTETS, '', 'ulaw_8000'), 'audio/basic ulaw'],
+	[SAMPLES, sound(OCTETS, '.mp3', 'alaw_8000'), 'audio/x-alaw-basic alaw'],
+	[AAC, sound('audio/mpeg', '.mp3', 'pcm_16000'), 'audio/pcm pcm'],
+	[SAMPLES, sound(OCTETS, '', 'opus_48000_64'), 'audio/ogg opus'],
+	[SAMPLES, sound('text/plain', '', 'mp3_44100_128'), 'audio/mpeg mp3'],
+	['RIFF\0\0\0\0WAVEfmt ', sound(OCTETS, '', 'pcm_16000'), 'audio/wav wav'],
+	['OggS\0.....OpusHead', sound(OCTETS, '.ogg', 'opus_48000_64'), 'audio/ogg opus'],
+	[SAMPLES, sound(OCTETS, '.m4a', 'mp3_44100_128'), 'audio/mp4 m4a'],
+	[SAMPLES, sound('audio/flac', '', 'mp3_44100_128'), 'audio/flac flac'],
+	['\xf5\x01', sound(OCTETS, '', 'newest_1'), `${OCTETS} bin`],
+])('%j, of which %j is known, is %s', (head, { stated, end, format, kind = 'audio' }, type) => {
+	const url = `https://files.example/x${end ?? ''}`;
+	const { mimeType, extension } = fileTypeOf(bytes(head), { stated, url, format, kind });
+	expect(`${mimeType} ${extension}`).toBe(type);
 });
