@@ -16,7 +16,10 @@ type Field = keyof typeof PROBLEMS;
 
 test.each<[Field, unknown[]]>([
 	['Base URL', ['https://api.example.com', ' https://api.example.com/gateway/ ']],
-	['Base URL', ['http://[::1]:8080', 'http://172.16.0.1', 'http://stand-in:1', 'http://a.internal']],
+	[
+		'Base URL',
+		['http://[::1]:8080', 'http://172.16.0.1', 'http://stand-in:1', 'http://a.internal'],
+	],
 	['API key', ['sk_3fA9-b_c', ' sk_3fA9-b_c\n', 'sk_12345']],
 	['Callback Secret', [undefined, null, '', 'sixteen letters!', 'x'.repeat(200)]],
 ])('the %s can be each of %j', (field, values) => {

@@ -52,23 +52,53 @@ describe.each<OutputKind>(['audio', 'image'])('%s', (kind) => {
 	);
 });
 
-test.each<[Partial<AboutFile>, string, reason: RegExp]>([
-	[{ kind: 'file', url: 'https://files.example/film.mp4' }, '<html>', /a web page instead/],
-	[{ kind: 'file', stated: 'video/mp4' }, '<html>', /a web page instead/],
-	[{ kind: 'file' }, XHTML, /a web page instead/],
-	[{ kind: 'transcript' }, '<html>\x01\x02</html>', /a web page instead/],
-	[{ kind: 'file' }, S3, /an XML message instead of the file: .*AccessDenied/],
-	[{ kind: 'file' }, ' {"success": false}', /a JSON message instead/],
-	[{ kind: 'transcript' }, '{"message":"x","details":[]}', /a JSON message/],
-	[
-		{ kind: 'transcript' },
-		'[{"error":"expired"}]',
-		/a JSON message instead of the file: .*expired/,
-	],
-	[{ kind: 'transcript', url: 'https://f.example/x.json' }, 'Access denied', /a text instead/],
-	[{ kind: 'file', url: 'https://f.example/x.svg' }, 'Access denied', /: Access denied$/],
+const at = (end: string, kind: OutputKind = 'transcript') => ({
+	...{ kind, url: `https://files.example/x${end}` },
+});
+const file = { kind: 'file' } as const;
+const transcript = at('');
+const [JSON_MESSAGE, TEXT] = [/a JSON message instead/, /a text instead/];
+test.each<[Partial<AboutFile>, string, RegExp]>([
+	[at('.mp4', 'file'), '<html>', /a web page instead/],
+	[{ ...file, stated: 'video/mp4' }, '<html>', /a web page instead/],
+	[file, XHTML, /a web page instead/],
+	[transcript, '<html>\x01\x02</html>', /a web page instead/],
+	[file, S3, /an XML message instead of the file: .*AccessDenied/],
+	[file, ' {"success": false}', JSON_MESSAGE],
+	[transcript, '{"message":"x","details":[]}', JSON_MESSAGE],
+	[transcript, '[{"error":"expired"}]', /a JSON message instead of the file: .*expired/],
+	[transcript, '{"success":false,"words":[]}', JSON_MESSAGE],
+	[at('.json'), 'Access denied', TEXT],
+	[at('.vtt'), 'Hello', TEXT],
+	[at('.svg', 'file'), 'Access denied', /: Access denied$/],
+	[{ kind: 'audio' }, 'x'.repeat(500), /: x{100}\.\.\.$/],
 ])('%j does not begin with %j', (about, body, reason) => {
 	expect(problemOf(body, about)).toMatch(reason);
+});
+
+test.each<[string, Partial<AboutFile>, Buffer | string]>([
+	['words with such a name', transcript, '{"message_id":1,"my_error":1,"codec":"x"}'],
+	['an error that is null', transcript, '{"error":null,"text":"Hello"}'],
+	['a list, whatever else it has', transcript, '{"error":"none","words":[]}'],
+	['a success', transcript, '{"success":true,"text":"Hello"}'],
+	['a head alone', at('.vtt'), 'WEBVTT\n\nNOTE nothing was said'],
+	['no head', at('.vtt'), '00:01.000 --> 00:02.000\nHello'],
+	['text', at('.txt'), 'Hello'],
+	['text at a bare address', transcript, 'Hello'],
+	['what n8n did not decompress', at('.srt'), Buffer.from('1f8b08000000', 'hex')],
+	['another type, stated wrongly', { ...at('.srt'), stated: 'audio/mpeg' }, 'Hi --> there'],
+])('a transcript can have %s', (_name, about, body) => {
+	expect(problemOf(body, about)).toBeUndefined();
+});
+
+test.each(
+	'error errors error_message errorMessage error_code errorcode Message detail code'.split(' '),
+)('it is no object with "%s"', (key) => {
+	const said = 'the file host sent a JSON message instead of the file: ';
+	const alone = JSON.stringify({ [key]: 'expired' });
+	expect(problemOf(alone, transcript)).toBe(said + alone);
+	const among = JSON.stringify({ request_id: 'r1', [key]: 'expired', retryable: false });
+	expect(problemOf(among, transcript)).toBe(said + among);
 });
 
 const SEGMENTS = '"segments":[{"text":"a"}]}';
@@ -89,58 +119,4 @@ test.each<[OutputKind, string, Buffer | string, string]>([
 	const about = { kind, url: `https://files.example/x${extension}`, stated: undefined };
 	expect(problemOf(body, about)).toBeUndefined();
 	expect(fileTypeOf(Buffer.from(body as string), about).mimeType).toBe(mimeType);
-});
-
-describe('a transcript', () => {
-	const about = (extension: string) => ({
-		kind: 'transcript' as const,
-		url: `https://files.example/x${extension}`,
-	});
-	const problem = (value: unknown) => problemOf(JSON.stringify(value), about('.json'));
-
-	test.each(
-		'error errors error_message errorMessage error_code errorcode Message detail code'.split(' '),
-	)('is no object with "%s"', (key) => {
-		expect(problem({ [key]: 'expired' })).toBe(
-			`the file host sent a JSON message instead of the file: {"${key}":"expired"}`,
-		);
-		expect(problem({ request_id: 'r1', [key]: 'expired', retryable: false })).toMatch(
-			/^the file host sent a JSON message/,
-		);
-	});
-
-	test.each<[string, unknown]>([
-		['with a field whose name only holds such a word', { message_id: 1, my_error: 1, codec: 'x' }],
-		['with an error that is null', { error: null, text: 'Hello' }],
-		['with a list, whatever else it has', { error: 'none', words: [] }],
-		['that was a success', { success: true, text: 'Hello' }],
-	])('can be an object %s', (_name, value) => {
-		expect(problem(value)).toBeUndefined();
-	});
-
-	test('is no object that says that it failed, whatever it lists', () => {
-		expect(problem({ success: false, words: [] })).toMatch(/^the file host sent a JSON message/);
-	});
-
-	test.each<[string, string, string | undefined]>([
-		['.vtt', 'WEBVTT\n\nNOTE nothing was said', undefined],
-		['.vtt', '00:01.000 --> 00:02.000\nHello', undefined],
-		['.vtt', 'Hello', 'the file host sent a text instead of the file: Hello'],
-		['.txt', 'Hello', undefined],
-		['', 'Hello', undefined],
-	])('at an address with "%s" that begins with %j: %s', (extension, text, expected) => {
-		expect(problemOf(text, about(extension))).toBe(expected);
-	});
-
-	test('that is no text may be one that n8n did not decompress', () => {
-		expect(problemOf(Buffer.from('1f8b08000000', 'hex'), about('.srt'))).toBeUndefined();
-	});
-
-	test('of a type that its host states wrongly', () => {
-		expect(problemOf('Hi --> there', { ...about('.srt'), stated: 'audio/mpeg' })).toBeUndefined();
-	});
-});
-
-test('long words are cut', () => {
-	expect(problemOf('x'.repeat(500), {})).toMatch(/: x{100}\.\.\.$/);
 });

@@ -29,43 +29,43 @@ describe('parseTask', () => {
 		});
 	});
 
-	test.each([
-		['done', 'done'],
-		['doing', 'running'],
-		['Done', 'running'],
-	])('status %s is %s', (status, state) => {
-		expect(parseTask({ status })?.state).toBe(state);
-	});
-
-	// A task that is taken for failed is paid for again, so a bare "error" is not enough.
-	test.each<[string, object]>([
-		['an ID', { id: 't1' }],
-		['a task ID', { task_id: 7 }],
-		['metadata', { metadata: {} }],
-		['progress', { progress: 0 }],
-		['a type', { type: 'speech' }],
-	])('status error is failed where the answer has %s', (_name, sign) => {
-		expect(parseTask({ status: 'error', message: 'no', ...sign })?.state).toBe('failed');
-	});
-
-	test.each<[string, unknown]>([
-		['data.task', { success: true, data: { task: { id: 't1', status: 'done' } } }],
-		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }],
-		['a task that has one', { data: { id: 't1', status: 'done', task: { status: 'doing' } } }],
-		['a task with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }],
-		['result', { success: true, result: { task_id: 't1', status: 'done' } }],
-		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }],
-	])('unwrapped from %s', (_name, body) => {
-		expect(parseTask(body)).toMatchObject({ id: 't1', state: 'done' });
-	});
-
-	test.each<[unknown, number | undefined]>([
-		[null, undefined],
-		[-1, undefined],
-		[0, 0],
-		[101, undefined],
-	])('progress %j is read as %j', (progress, expected) => {
-		expect(parseTask({ status: 'doing', progress })?.progress).toBe(expected);
+	const t1 = { id: 't1', state: 'done' };
+	const running = (progress: unknown) => ({ status: 'doing', progress });
+	test.each<[string, unknown, object | undefined]>([
+		['what is done', { status: 'done' }, { state: 'done' }],
+		['what runs', { status: 'doing' }, { state: 'running' }],
+		['a status in another spelling', { status: 'Done' }, { state: 'running' }],
+		['data', { success: true, data: { id: 't1', status: 'done' } }, t1],
+		['data.task', { success: true, data: { task: { id: 't1', status: 'done' } } }, t1],
+		['JSend', { status: 'success', data: { id: 't1', status: 'done' } }, t1],
+		['one with a task', { data: { id: 't1', status: 'done', task: { status: 'doing' } } }, t1],
+		['one with data of its own', { id: 't1', status: 'done', data: { status: 'stored' } }, t1],
+		['result', { success: true, result: { task_id: 't1', status: 'done' } }, t1],
+		['an answer with an ID of its own', { id: 'r1', data: { id: 't1', status: 'done' } }, t1],
+		['no progress', running(null), { progress: undefined }],
+		['progress below 0', running(-1), { progress: undefined }],
+		['progress', running(0), { progress: 0 }],
+		['progress beyond 100', running(101), { progress: undefined }],
+		['a denial', { success: false, id: 't1', status: 'error' }, { state: 'failed' }],
+		// A task that is taken for failed is paid for again, so a bare "error" is not enough.
+		...[{ id: 't1' }, { task_id: 7 }, { metadata: {} }, { progress: 0 }, { type: 'speech' }].map(
+			(sign): [string, object, object] => [
+				`an error with ${JSON.stringify(sign)}`,
+				{ status: 'error', message: 'no', ...sign },
+				{ state: 'failed' },
+			],
+		),
+		['a list', [{ status: 'done' }], undefined],
+		['no status', { id: 't1' }, undefined],
+		['an empty status', { id: 't1', status: '' }, undefined],
+		['success:false', { success: false, code: 'server_busy' }, undefined],
+		['a denied request', { success: false, status: 'error', message: 'busy' }, undefined],
+		['a request', { status: 'error', message: 'Too many requests' }, undefined],
+		['an error with data of no task', { status: 'error', data: { retry: true } }, undefined],
+	])('read from %s', (_name, body, expected) => {
+		const task = parseTask(body);
+		if (expected === undefined) expect(task).toBeUndefined();
+		else expect(task).toMatchObject(expected);
 	});
 
 	test.each<[string, object]>([
@@ -77,25 +77,6 @@ describe('parseTask', () => {
 		expect(task).toMatchObject({ id: undefined, state: 'done' });
 		expect(task && isDescribed(task)).toBe(false);
 		expect(parseTask({ ...body, success: false })).toBeUndefined();
-	});
-
-	test('a task that failed is one even inside success:false, as long as it has its ID', () => {
-		expect(parseTask({ success: false, id: 't1', status: 'error' })?.state).toBe('failed');
-	});
-
-	test.each<[string, unknown]>([
-		['a list', [{ status: 'done' }]],
-		['no status', { id: 't1' }],
-		['an empty status', { id: 't1', status: '' }],
-		['success:false', { success: false, code: 'server_busy' }],
-		[
-			'success:false with a status of the request',
-			{ success: false, status: 'error', message: 'server busy' },
-		],
-		['a status of the request', { status: 'error', message: 'Too many requests' }],
-		['an error with data of no task', { status: 'error', data: { retry: true } }],
-	])('%s is not a task', (_name, body) => {
-		expect(parseTask(body)).toBeUndefined();
 	});
 });
 
