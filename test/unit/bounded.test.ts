@@ -5,52 +5,45 @@ import { ANSWER, type Bound } from '../../nodes/MediaGeneration/base/limits';
 const SMALL: Bound = { bytes: 100, depth: 3, values: 5, text: 10 };
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
-describe('a foreign JSON text is parsed', () => {
-	test.each<[string, string, unknown]>([
-		['an object', '{"a":[1,"b",null,true]}', { a: [1, 'b', null, true] }],
-		['as deep as allowed', nested(3), [[[]]]],
-		['with as many values as allowed', '[1,2,3,4,5]', [1, 2, 3, 4, 5]],
-		['with a text as long as allowed', '"0123456789"', '0123456789'],
-		['with brackets and commas in a text', '"[[[[,,,,,"', '[[[[,,,,,'],
-		['with escaped quotes', '["\\"[","\\\\",1]', ['"[', '\\', 1]],
-		['with brackets behind such a quote', '"\\"[[[["', '"[[[['],
-		['with brackets behind a backslash', '["\\\\","[[[["]', ['\\', '[[[[']],
-		['with lists side by side', '[[],[[]]]', [[], [[]]]],
-		['as large as allowed', `${' '.repeat(99)}1`, 1],
-	])('%s', (_name, json, value) => {
-		expect(readJson(json, SMALL)).toEqual({ body: value });
-	});
-
-	test.each<[string, unknown]>([
-		['1234567890123456789', '1234567890123456789'],
-		['{"task_id":12345678901234567890}', { task_id: '12345678901234567890' }],
-		['[9007199254740993,1]', ['9007199254740993', 1]],
-		['0.12345678901234567', 0.12345678901234567],
-		['12345678901234567.5', 12345678901234567.5],
-		['1e12345678901234567', Infinity],
-		['"12345678901234567890"', '12345678901234567890'],
-		[
-			'[1234567890123456,-1234567890123456789]',
-			[1_234_567_890_123_456, -1_234_567_890_123_456_800],
-		],
-	])('%s loses no digit of an ID', (json, value) => {
-		expect(readJson(json)).toEqual({ body: value });
-	});
+const DEEP = 'that is nested deeper than 3 levels';
+const LARGE = 'of more than 0 MB';
+test.each<[string, string, { body?: unknown; unread?: string }]>([
+	['an object', '{"a":[1,"b",null,true]}', { body: { a: [1, 'b', null, true] } }],
+	['as deep as allowed', nested(3), { body: [[[]]] }],
+	['too deep', nested(4), { unread: DEEP }],
+	['too deep, in objects', '{"a":{"a":{"a":{}}}}', { unread: DEEP }],
+	['too deep to be parsed or copied', nested(20_000), { unread: LARGE }],
+	['with as many values as allowed', '[1,2,3,4,5]', { body: [1, 2, 3, 4, 5] }],
+	['with too many', '[1,2,3,4,5,6]', { unread: 'with more than 5 values' }],
+	['with a text as long as allowed', '"0123456789"', { body: '0123456789' }],
+	['with a longer one', '"0123456789x"', { unread: 'with a text of more than 10 characters' }],
+	['with brackets and commas in a text', '"[[[[,,,,,"', { body: '[[[[,,,,,' }],
+	['with escaped quotes', '["\\"[","\\\\",1]', { body: ['"[', '\\', 1] }],
+	['with brackets behind such a quote', '"\\"[[[["', { body: '"[[[[' }],
+	['with brackets behind a backslash', '["\\\\","[[[["]', { body: ['\\', '[[[['] }],
+	['with lists side by side', '[[],[[]]]', { body: [[], [[]]] }],
+	['as large as allowed', `${' '.repeat(99)}1`, { body: 1 }],
+	['too large', `"${'x'.repeat(99)}"`, { unread: LARGE }],
+	...['', '<html>', '{"a":', '"\\"', '[1,]', '\\'].map((text): [string, string, object] => [
+		'that is none',
+		text,
+		{},
+	]),
+])('a foreign JSON text %s: %j', (_name, json, expected) => {
+	expect(readJson(json, SMALL)).toStrictEqual({ body: undefined, ...expected });
 });
 
-test.each<[string, string, string]>([
-	['too deep', nested(4), 'that is nested deeper than 3 levels'],
-	['too deep, in objects', '{"a":{"a":{"a":{}}}}', 'that is nested deeper than 3 levels'],
-	['too deep to be parsed or copied', nested(20_000), 'of more than 0 MB'],
-	['too many values', '[1,2,3,4,5,6]', 'with more than 5 values'],
-	['a long text', '"0123456789x"', 'with a text of more than 10 characters'],
-	['too large', `"${'x'.repeat(99)}"`, 'of more than 0 MB'],
-])('%s is not parsed', (_name, json, reason) => {
-	expect(readJson(json, SMALL)).toEqual({ body: undefined, unread: reason });
-});
-
-test.each(['', '<html>', '{"a":', '"\\"', '[1,]', '\\'])('%j is not JSON', (text) => {
-	expect(readJson(text)).toStrictEqual({ body: undefined });
+test.each<[string, unknown]>([
+	['1234567890123456789', '1234567890123456789'],
+	['{"task_id":12345678901234567890}', { task_id: '12345678901234567890' }],
+	['[9007199254740993,1]', ['9007199254740993', 1]],
+	['0.12345678901234567', 0.12345678901234567],
+	['12345678901234567.5', 12345678901234567.5],
+	['1e12345678901234567', Infinity],
+	['"12345678901234567890"', '12345678901234567890'],
+	['[1234567890123456,-1234567890123456789]', [1_234_567_890_123_456, -1_234_567_890_123_456_800]],
+])('%s loses no digit of an ID', (json, value) => {
+	expect(readJson(json)).toEqual({ body: value });
 });
 
 describe('a body', () => {
