@@ -8,10 +8,19 @@ import { histories, type Drawn, type History } from './history';
 import type { Execution } from './n8n';
 import { Stage } from './play';
 import type { Process } from './processes';
-import { brokenRules, type Excuse, type Payment, type Run } from '../support/rules';
+import { brokenRules, type Payment, type Run } from '../support/rules';
 import { ownOf, saidOf } from '../support/said';
-import { indexOf, isFailed, isForgetful, isFound, isSentAgain, shownBy } from './rules';
-import type { Sent, Service } from './service';
+import {
+	excuseOf,
+	indexOf,
+	isFailed,
+	isForgetful,
+	isFound,
+	isSentAgain,
+	shownBy,
+	type World,
+} from './rules';
+import type { Sent } from './service';
 
 export const agentHistories = fc.record({
 	/** Its items are the texts that the agent has in mind. Each of its Retries follows a model that fails when all calls are over. */
@@ -42,9 +51,7 @@ interface Call {
 }
 
 /** What the rules are checked against. */
-interface Told {
-	history: History;
-	service: Service;
+interface Told extends Omit<World, 'baseUrl'> {
 	made: readonly Call[];
 	stopped: boolean;
 }
@@ -111,7 +118,7 @@ export async function playAgent(
 	});
 	if (thrown.length > 0) return { broken: thrown, story, spared: 0 };
 	const tries = made.reduce((sum, { execution }) => sum + (execution?.tries ?? 0), 0);
-	const told = { history, service, made, stopped };
+	const told = { history, n8n, service, made, stopped };
 	return {
 		broken: brokenRules({
 			payments: service.sent.map((sent, index) => paymentOf(told, sent, index)),
@@ -125,7 +132,11 @@ export async function playAgent(
 }
 
 /** Of one text there are never more sendings that count than calls that have begun. */
-function paymentOf({ history, service, made, stopped }: Told, sent: Sent, index: number): Payment {
+function paymentOf(
+	{ history, n8n, service, made, stopped }: Told,
+	sent: Sent,
+	index: number,
+): Payment {
 	const { slot, task, fate, named, answeredMs, executionId, atMs } = sent;
 	const executions = made.flatMap(({ execution }) => execution ?? []);
 	// A Retry can find what was unclear.
@@ -137,16 +148,6 @@ function paymentOf({ history, service, made, stopped }: Told, sent: Sent, index:
 	const isUnclear = isRead && !isTold && fate === 'unclear' && !stopped && !named;
 	// An equal task of somebody else, made after it was sent, can't be told from it.
 	const isSaid = /may exist|may have created|"outcome":"unknown"|other-0-/.test(answers);
-	const excuseOf = (first: Sent): Excuse | undefined => {
-		if (first.fate === 'free') return 'nothing was created';
-		if (isSentAgain(history, first)) return 'the user allows it';
-		const failed = first.task !== undefined && isFailed(service, first.task, atMs);
-		if (failed && (first.fate === 'told' || isFound({ executions }, first)))
-			return 'the task has failed';
-		// n8n's Retry takes up equal requests.
-		const isRetry = first.executionId !== executionId;
-		return isRetry && first.text !== sent.text ? 'another request' : undefined;
-	};
 	return {
 		wish: slot,
 		asked: made.filter(
@@ -156,7 +157,7 @@ function paymentOf({ history, service, made, stopped }: Told, sent: Sent, index:
 		before: service.sent
 			.slice(0, index)
 			.filter((first) => first.slot === slot)
-			.map(excuseOf),
+			.map((first) => excuseOf({ history, n8n, service }, first, sent)),
 		task: task && { id: task.id, isFailed: isFailed(service, task) },
 		isKnown: isRead && (isTold || (named && !isSentAgain(history, sent))),
 		log: isTold ? made.flatMap(({ execution }) => execution?.logs ?? []).join('\n') : undefined,

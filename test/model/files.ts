@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
 import { wavHeader } from '../service/media/bulk';
+import { binaryStore } from '../support/binaryStore';
 import { PLAIN_STORE, type FileFault, type History, type StoreScript } from './history';
 import type { Machine } from '../support/machine';
 
@@ -69,9 +70,9 @@ export class FileHost {
 	}
 }
 
-/** n8n's binary store, in filesystem mode. */
+/** n8n's binary store, as a history breaks it. */
 export class Store {
-	private readonly files = new Map<string, Buffer>();
+	private readonly store = binaryStore('filesystem');
 	private writes = 0;
 	private reads = 0;
 
@@ -82,13 +83,11 @@ export class Store {
 		const bytes = Buffer.isBuffer(data) ? data : await buffer(data);
 		if (this.script.limit > 0 && bytes.length > this.script.limit)
 			throw new Error('the file is too large for the store');
-		const id = `filesystem-v2:${this.files.size}:${fileName}`;
-		this.files.set(id, bytes);
-		return { data: 'filesystem-v2', id, fileName, mimeType };
+		return this.store.put(bytes, fileName, mimeType);
 	}
 
-	get(id: string): Readable {
+	async get(id: string, chunkBytes: number): Promise<Readable> {
 		if (this.script.reads[this.reads++] === true) throw new Error('the file is gone');
-		return Readable.from([this.files.get(id) ?? Buffer.alloc(0)], { objectMode: false });
+		return await this.store.helpers.getBinaryStream(id, chunkBytes);
 	}
 }

@@ -427,7 +427,8 @@ export class N8n {
 			},
 			prepareBinaryData: async (data: Buffer, name: string, type: string) =>
 				await world.store.put(data, name, type),
-			getBinaryStream: async (id: string) => await Promise.resolve(world.store.get(id)),
+			getBinaryStream: async (id: string, chunkBytes: number) =>
+				await world.store.get(id, chunkBytes),
 		};
 	}
 

@@ -191,4 +191,6 @@ export const answers =
 	(...given: Answer[]): Given['answer'] =>
 	(_, count) =>
 		given[Math.min(count, given.length - 1)];
+export const creations = (requests: string[]) =>
+	requests.filter((line) => line.startsWith('POST '));
 export const warnings = (logs: string[]) => logs.filter((line) => line.startsWith('warn: '));

@@ -67,7 +67,11 @@ function paymentOf(world: World, sent: Sent, index: number): Evidence['payments'
 	};
 }
 
-function excuseOf({ history, n8n, service }: World, first: Sent, again: Sent): Excuse | undefined {
+export function excuseOf(
+	{ history, n8n, service }: Omit<World, 'baseUrl'>,
+	first: Sent,
+	again: Sent,
+): Excuse | undefined {
 	const isRetry = first.executionId !== again.executionId;
 	// n8n was killed, and with it went the notes of that execution.
 	const isGone = isRetry && executionOf(n8n, first)?.status === 'crashed';

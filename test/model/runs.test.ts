@@ -3,6 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { PLAIN_STORE, PLAIN_TASK } from './history';
 import { NO_LIST } from './list';
 import {
+	creations,
 	good,
 	goOn,
 	ID,
@@ -379,47 +380,6 @@ describe('long texts', () => {
 });
 
 describe('paid once', () => {
-	/** An item whose text is there in the first try only. */
-	function readOnce(text: string, fields: object = {}) {
-		let reads = 0;
-		return {
-			...sound,
-			...fields,
-			get text() {
-				reads += 1;
-				return reads === 1 ? text : '';
-			},
-		};
-	}
-
-	test('a later try that is refused before it begins names what an earlier one has paid for', async () => {
-		const { error, sent, logs } = await runNode({
-			parameters: [{ ...sound, text: 'a' }, readOnce('b')],
-			tasks: [PLAIN_TASK, taskWith({ end: 'error' })],
-			node: { tries: 2 },
-		});
-		expect(error?.message).toMatch(/"Text" is empty/);
-		expect(error?.description).toContain(idOf(0));
-		expect(error?.description).not.toContain(idOf(1));
-		expect(sent).toHaveLength(2);
-		expect(logs.at(-1)).toMatch(
-			`still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}`,
-		);
-	});
-
-	test.each<[string, Partial<Given>, RegExp]>([
-		['paid for', { creations: [good, unclear] }, /is empty; tasks of this item exist: \d+$/],
-		['left unclear', { creations: [unclear] }, /may exist$/],
-	])(
-		'an item that a later try refuses goes on as what an earlier one has %s',
-		async (_, given, words) => {
-			const parameters = [readOnce('a', { options: { timeout: 5 } }), sound];
-			const tasks = [taskWith({ end: 'never' })];
-			const { json } = await runNode({ parameters, tasks, ...given, node: { ...goOn, tries: 2 } });
-			expect(json[0]?.error).toMatch(words);
-		},
-	);
-
 	const lostAnswer: Partial<Given> = {
 		creations: [good, unclear],
 		retries: [{ changed: false }],
@@ -472,6 +432,18 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done', task_id: ID }]);
 		expect(sent).toHaveLength(1);
+	});
+
+	test('as a tool: what a call could hand out is its own, and what it could not is the next one’s', async () => {
+		const call = { parameters: { ...sound, options: { timeout: 5 } }, asTool: true };
+		const first = await runNode(call);
+		const again = await runNode({ ...call, after: first, runIndex: 1 });
+		expect(creations(again.requests)).toHaveLength(1);
+		for (const node of [{}, goOn]) {
+			const late = await runNode({ ...call, node, tasks: [taskWith({ end: 'never' })] });
+			const next = await runNode({ ...call, after: late, runIndex: 1 });
+			expect(creations(next.requests)).toEqual([]);
+		}
 	});
 });
 

@@ -65,6 +65,17 @@ describe('sleeping', () => {
 		expect(sent).toHaveLength(2);
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
 	});
+
+	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
+		const { bodies, json, execution } = await runNode({
+			parameters: { ...asleep, options: { gracePeriod: 0, extraFields: '{"receive_url": 7}' } },
+			tasks: [taskWith({ seconds: 400 })],
+			node: { reachable: false },
+		});
+		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
+		expect(execution.woken).toBe(true);
+		expect(json).toMatchObject([{ status: 'done' }]);
+	});
 });
 
 test('an item that fails in the last poll fails by itself, or ends the run', async () => {
