@@ -27,6 +27,13 @@ const foreign = {
 	audio_url: 'javascript:alert(1)',
 };
 const preview = { url: `${F}/p.png` };
+const pictures = [
+	{ id: 1, imageUrl: `${F}/1.png`, previewUrl: `${F}/1s.png`, mimeType: 'image/png' },
+	{ id: 2, imageUrl: `${F}/2`, previewUrl: `${F}/2s.png` },
+];
+const mirrored = { audio_url: `${F}/1.png`, result_images: pictures };
+const previews = { result_images: [{ previewUrl: preview.url }, {}, null, 7] };
+const streams = { stream_url: B, streamUrl: C, stream: { url: B }, v3: { audio_stream_url: C } };
 const clips = [{ audio_url: A }, { audio_url: B, video_url: `${B}.mp4` }];
 
 test.each<[string, unknown, object, string[]]>([
@@ -44,6 +51,13 @@ test.each<[string, unknown, object, string[]]>([
 	['an address within another', { audio_url: `blob:${A}` }, {}, []],
 	['pictures as a list of addresses', { result_images: [A, B] }, {}, ['a image', 'b image']],
 	['a preview of its own', { output_uri: `${A}.png`, preview }, {}, ['a.png image']],
+	['pictures first, and once', mirrored, { type: 'image' }, ['1.png image', '2 image']],
+	['a preview beside a file', { preview_url: preview.url, output_uri: A }, {}, ['a file']],
+	['a preview alone', { preview_url: preview.url }, {}, ['p.png image']],
+	['previews of pictures alone', previews, {}, ['p.png image']],
+	['no stream, not even alone', streams, {}, []],
+	['no stream beside a file', { ...streams, audio_url: A }, {}, ['a audio']],
+	['a stream that is the file itself', { stream_url: A, audio_url: A }, {}, ['a audio']],
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
 	['addresses of another kind', foreign, {}, []],
 	['no file yet', { output_uri: ['pending', '/'], audio_url: 'n/a', srt_url: 'a b.srt' }, {}, []],
@@ -60,22 +74,6 @@ test.each<[string, unknown, object, string[]]>([
 	['in the data of the root', {}, { all_audio_urls: [A, B] }, ['a audio', 'b audio']],
 ])('%s', (_name, metadata, extra, expected) => {
 	expect(outputs(metadata, extra)).toEqual(expected);
-});
-
-test('pictures come first, and audio_url mirroring one is not a second file', () => {
-	const result_images = [
-		{ id: 1, imageUrl: `${F}/1.png`, previewUrl: `${F}/1s.png`, mimeType: 'image/png' },
-		{ id: 2, imageUrl: `${F}/2`, previewUrl: `${F}/2s.png` },
-	];
-	const expected = ['1.png image', '2 image'];
-	expect(outputs({ audio_url: `${F}/1.png`, result_images }, { type: 'image' })).toEqual(expected);
-});
-
-test('a preview counts only where there is nothing better', () => {
-	expect(outputs({ preview_url: preview.url, output_uri: `${A}.png` })).toEqual(['a.png image']);
-	expect(outputs({ preview_url: preview.url })).toEqual(['p.png image']);
-	const result_images = [{ previewUrl: preview.url }, {}, null, 7];
-	expect(outputs({ result_images })).toEqual(['p.png image']);
 });
 
 test('what the request carried is no result, however deep', () => {
@@ -136,15 +134,6 @@ test('of what names more addresses than any task has, a thousand are looked at',
 	expect(outputs({ audio_url: A, lists: many.map((url) => ({ audio_url: url })) })).toContain(
 		'a audio',
 	);
-});
-
-test('a stream is not a result, not even where there is nothing else', () => {
-	const streams = { stream_url: B, streamUrl: C, v3: { audio_stream_url: C } };
-	expect(outputs(streams)).toEqual([]);
-	expect(outputs({ stream: { url: B } })).toEqual([]);
-	expect(outputs({ ...streams, audio_url: A })).toEqual(['a audio']);
-	// A stream under a second name is the file itself.
-	expect(outputs({ stream_url: A, audio_url: A })).toHaveLength(1);
 });
 
 test.each<[string, unknown, string[]]>([
