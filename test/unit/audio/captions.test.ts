@@ -40,12 +40,23 @@ describe('SRT', () => {
 		expect(parseSrt(text)).toEqual(CUES);
 	});
 
-	test('a text that is a number stays', () => {
-		const numbers =
-			'1\n00:00:00,000 --> 00:00:01,000\n1\n2\n\n2\n00:00:01,000 --> 00:00:02,000\n42\n';
-		expect(parseSrt(numbers)?.map(({ text }) => text)).toEqual(['1\n2', '42']);
-		const withoutNumbers = '00:00:00,000 --> 00:00:01,000\n42\n\n00:00:01,000 --> 00:00:02,000\n43';
-		expect(parseSrt(withoutNumbers)?.map(({ text }) => text)).toEqual(['42', '43']);
+	const [ONE, TWO] = ['00:00:00,000 --> 00:00:01,000', '00:00:01,000 --> 00:00:02,000'];
+	test.each<[string, string[] | undefined]>([
+		// A text that is a number stays.
+		[`1\n${ONE}\n1\n2\n\n2\n${TWO}\n42\n`, ['1\n2', '42']],
+		[`${ONE}\n42\n\n${TWO}\n43`, ['42', '43']],
+		// Nothing was said.
+		...['', '\ufeff \r\n', `1\n${ONE}\n\n`].map((text): [string, string[]] => [text, []]),
+		// Something else.
+		...['no subtitles', '<!DOCTYPE html>', '{"error":"expired"}', '--> 00:00:01,000'].map(
+			(text): [string, undefined] => [text, undefined],
+		),
+		[`at ${ONE}\nx`, undefined],
+		[`${ONE}x\nx`, undefined],
+		['12345:00:00 --> 12345:00:01\nx', undefined],
+		['00:00:123 --> 00:00:124\nx', undefined],
+	])('%j says %j', (text, texts) => {
+		expect(parseSrt(text)?.map((cue) => cue.text)).toEqual(texts);
 	});
 
 	test('what overlaps is shortened, what is out of order is put in order, what ends too soon ends at once', () => {
@@ -64,25 +75,6 @@ describe('SRT', () => {
 			{ start: 3, end: 3.5, text: 'fourth, at the same time' },
 			{ start: 5, end: 5, text: 'fifth' },
 		]);
-	});
-
-	test('nothing was said', () => {
-		expect(parseSrt('')).toEqual([]);
-		expect(parseSrt('\ufeff \r\n')).toEqual([]);
-		expect(parseSrt('1\n00:00:00,000 --> 00:00:01,000\n\n')).toEqual([]);
-	});
-
-	test.each([
-		'no subtitles',
-		'<!DOCTYPE html>',
-		'{"error":"expired"}',
-		'--> 00:00:01,000',
-		'at 00:00:01,000 --> 00:00:02,000\nx',
-		'00:00:01,000 --> 00:00:02,000x\nx',
-		'12345:00:00 --> 12345:00:01\nx',
-		'00:00:123 --> 00:00:124\nx',
-	])('%s is something else', (text) => {
-		expect(parseSrt(text)).toBeUndefined();
 	});
 
 	test.each<[string, number, number]>([
