@@ -245,13 +245,14 @@ test('what an execution may have sent that n8n has killed is looked for until th
 test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
 	const killed = { sentAt: 3, isExact: true, overAt: 9 };
 	const unrecorded = { kind: 'unrecorded', ...killed };
-	const retryOf = (repeated: string, run: NodeRun) => {
-		const store = storeAfter(RUN, create);
+	const retryOf = (repeated: string, run: NodeRun, store = storeAfter(RUN, create)) => {
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
 		return [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
 	};
 	expect(retryOf('7', LATER)).toMatchObject([FOUND, NOTHING]);
 	expect(retryOf('8', LATEST)).toMatchObject([FOUND, { ...unrecorded, repeated: '8' }]);
+	const whole = storeAfter(LATER, () => {}, storeAfter(RUN, create));
+	expect(retryOf('8', LATEST, whole)).toMatchObject([FOUND, NOTHING]);
 	expect(retryOf('7', { ...LATER, runIndex: 1 })[1]).toEqual({ ...unrecorded, repeated: '7' });
 });
 

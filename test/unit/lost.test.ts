@@ -117,12 +117,14 @@ test('a task of this process is nobody else’s; nor is one that an equal reques
 	known.client.account.created('a');
 	expect(await known.found()).toEqual([]);
 	const { client, found } = setting([taskOf('a')]);
-	const ends = [1, 2].map(() => expectTask(client.account, 'h'));
+	const ends = [1, 2, 3].map(() => expectTask(client.account, 'h'));
 	expectTask(client.account, 'of another request');
-	expect(await found()).toEqual(['a']);
-	ends[0]?.();
+	for (const end of ends.slice(1)) {
+		expect(await found()).toEqual(['a']);
+		end();
+	}
 	expect(await found()).toBe('a');
-	ends[1]?.();
+	ends[0]?.();
 	expect(client.account.expected.get('h')).toBeUndefined();
 });
 
