@@ -29,7 +29,7 @@ describe('what an answer means', () => {
 		['403', answer(403), 'denied', 'no reason given'],
 		// From an edge that knows nothing of the key.
 		['401 in HTML', answer(401, '<html>Unauthorized</html>'), 'busy', 'HTTP 401 without a task'],
-	])('%s', (_name, reply, kind, detail) => {
+	])('%s', (_name, reply, kind, ...[detail]) => {
 		const status = reply.answered ? { httpStatus: reply.status } : {};
 		expect(readPoll(reply, 't1')).toMatchObject({ kind, detail, ...status });
 	});
@@ -54,44 +54,36 @@ describe('the ID in an answer', () => {
 	const task = (fields: object) => answer(200, { type: 'x', metadata: outputs, ...fields });
 	const [failed, done] = [{ status: 'error', progress: 1 }, { status: 'done' }];
 	const known = { id: asked, status: 'error' };
+	const other = { id: 'other', status: 'error' };
+	const OTHER_ID = 'HTTP 200 with another task (other): no luck';
+	const NO_ID = 'HTTP 200 with the status "error" and no task ID';
+	const DENIED = 'HTTP 200 with the status "error" and "success": false: Too many requests';
 
-	test.each<[string, Reply, Poll['kind']]>([
+	test.each<[string, Reply, Poll['kind'], detail?: string]>([
 		['a failed task', task({ id: asked, status: 'error' }), 'task'],
 		['as a number', task({ id: 1_234_567_890, status: 'error' }), 'task'],
 		['under its other name', task({ id: 'row 7', task_id: asked, status: 'error' }), 'task'],
 		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
 		['beside what is wrapped', answer(200, { task_id: asked, data: failed }), 'task'],
-		['a failed task without an ID', task({ status: 'error' }), 'unclear'],
-		['a failed task with another ID', task({ id: 'other', status: 'error' }), 'unclear'],
+		['a failed task without an ID', task({ status: 'error' }), 'unclear', NO_ID],
+		['a failed task with another ID', task({ ...other, error: 'no luck' }), 'unclear', OTHER_ID],
 		['a done task without an ID', task({ status: 'done' }), 'task'],
 		['a done task with another ID', task({ id: 'other', status: 'done' }), 'unclear'],
 		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
 		['a done task in an answer with an ID', answer(200, { id: 'r', data: done }), 'task'],
 		['no task at all', answer(200, slowDown), 'busy'],
 		// It can be the request that failed.
-		['a failed task beside a denial', denial({ task_id: asked }), 'unclear'],
+		['a failed task beside a denial', denial({ task_id: asked }), 'unclear', DENIED],
 		['a failed task in a denial', answer(200, { success: false, data: known }), 'unclear'],
 		['a done task beside a denial', task({ success: false, id: asked, status: 'done' }), 'task'],
-	])('%s', (_name, reply, kind) => {
-		expect(readPoll(reply, asked).kind).toBe(kind);
+	])('%s', (_name, reply, kind, ...[detail]) => {
+		const poll = readPoll(reply, asked);
+		expect(poll.kind).toBe(kind);
+		if (detail !== undefined) expect(poll).toMatchObject({ detail });
 	});
 
 	test('in capital letters is the same one', () => {
 		expect(readPoll(task({ id: 'AB-1', status: 'error' }), 'ab-1').kind).toBe('task');
-	});
-
-	test('that is another one is named, with what the service says', () => {
-		const reply = task({ id: 'other', status: 'error', error: 'no luck' });
-		expect(readPoll(reply, asked)).toMatchObject({
-			detail: 'HTTP 200 with another task (other): no luck',
-		});
-		expect(readPoll(task({ status: 'error' }), asked)).toMatchObject({
-			detail: 'HTTP 200 with the status "error" and no task ID',
-		});
-		const denied = answer(200, { success: false, task_id: asked, ...limited });
-		expect(readPoll(denied, asked)).toMatchObject({
-			detail: 'HTTP 200 with the status "error" and "success": false: Too many requests',
-		});
 	});
 });
 
