@@ -213,31 +213,6 @@ describe('Task: Wait', () => {
 			return await runNode({ parameters, input, node: goOn, answer: anyDone });
 		};
 
-		test.each([
-			{ outcome: 'failed', task_id: 't', status: 'error' },
-			{ outcome: 'rejected', http_status: 422 },
-			{ outcome: 'unknown', candidates: [{ task_id: 't', created_at: 'now' }] },
-			{ outcome: 'unreachable', task_ids: ['t', 'u'] },
-		])('what failed asleep for good stays a failure: %j', async (details) => {
-			for (const taskId of ['a', ['a', 'b'], '']) {
-				const { json, requests } = await behind(details, taskId);
-				const description = expect.stringMatching(/\w/) as unknown;
-				expect(json).toEqual([{ error: 'no', ...details, description }]);
-				expect(requests).toEqual([]);
-			}
-		});
-
-		test.each(['undelivered', 'timed_out', 'cancelled', 'unreachable'])(
-			'what is %s is fetched by its own ID',
-			async (outcome) => {
-				for (const taskId of ['a', '', 't']) {
-					const { json, requests } = await behind({ outcome, task_id: 't' }, taskId);
-					expect(json).toMatchObject([{ id: 't', task_id: 't', status: 'done' }]);
-					expect(requests).toEqual(['GET /v1/task/t']);
-				}
-			},
-		);
-
 		test('another Task ID is that of another task', async () => {
 			const { requests } = await behind({ outcome: 'failed', task_id: 't' }, 'z');
 			expect(requests).toEqual(['GET /v1/task/z']);
