@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestContext } from '../n8n/harness/context';
 import { items } from '../n8n/harness/execution';
-import { action, called, last } from '../n8n/harness/nodes';
+import { action, called, last, speechByName } from '../n8n/harness/nodes';
 import { toneHz } from '../service/media/tone';
 import type { Editor } from './harness/editor';
 import { openWindow } from './harness/window';
@@ -71,16 +71,17 @@ void describe('joined audio', () => {
 			const workflow = await context.save([
 				called(path),
 				action({
-					...{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
-					...{ text: '={{ $json.body.text }}', longText: 'join', withTranscript: true },
+					...speechByName,
+					text: '={{ $json.body.text }}',
+					longText: 'join',
+					withTranscript: true,
 					options: { maxCharacters: 200, extraFields: '{ "stand_in": { "ms": 200 } }' },
 				}),
 				last(),
 			]);
-			await rest.publish(workflow);
-			await rest.callWebhook(path, { text: pages.join('\n\n') });
-			const [execution] = await rest.waitForExecutions(workflow.id, 1);
-			assert.equal(execution?.status, 'success', execution?.resultData.error?.message);
+			const id = await rest.startByWebhook(workflow, path, { text: pages.join('\n\n') });
+			const execution = await rest.waitForExecution(id);
+			assert.equal(execution.status, 'success', execution.resultData.error?.message);
 			const [item] = items(execution, 'Last');
 			const parts = item?.json.parts as Array<{ start: number }>;
 			assert.equal(parts.length, pages.length);

@@ -97,7 +97,9 @@ it('is sent by the node to the service only, by whatever header', async () => {
 it('goes out of what the service echoes, as the Callback Secret does', async () => {
 	const { apiKey } = setting.service;
 	const body = {
-		...{ id: 't1', status: 'doing', error_message: `the key ${apiKey} is fine` },
+		id: 't1',
+		status: 'doing',
+		error_message: `the key ${apiKey} is fine`,
 		[SECRET]: encodeURIComponent(SECRET),
 	};
 	const action = { type: 'status', status: 200, body } as const;

@@ -23,7 +23,11 @@ describe('an image with reference files', () => {
 	const image = (options: INodeParameters, prompt = 'Like @img1 and @img2'): INodeParameters => ({
 		resource: 'image',
 		operation: 'generate',
-		...{ prompt, modelId: 'image-1', aspectRatio: '1:1', downloadOutput: false, options },
+		prompt,
+		modelId: 'image-1',
+		aspectRatio: '1:1',
+		downloadOutput: false,
+		options,
 	});
 	const references = { referenceImages: 'data, other' };
 	const [one, two] = [randomBytes(300_000), Buffer.from('två "små" bytes')];
@@ -148,7 +152,9 @@ describe('what costs nothing', () => {
 		const both = { items: [{ ids: [running, over] }] };
 		const { output } = await setting.run({ ...both, parameters });
 		expect(output[0]?.json).toEqual({
-			...{ deleted: true, task_ids: [running], refunded_credits: 10 },
+			deleted: true,
+			task_ids: [running],
+			refunded_credits: 10,
 			kept: [{ task_id: over, status: 'done' }],
 		});
 		const again = await setting.run({ items: [{ ids: over }], parameters, settings: goOn });

@@ -55,7 +55,9 @@ test.each<[string, INodeParameters]>([
 	[
 		'any task',
 		{
-			...{ resource: 'task', operation: 'create', path: '/v1/task/sound-effect' },
+			resource: 'task',
+			operation: 'create',
+			path: '/v1/task/sound-effect',
 			body: '{"text":"Rain"}',
 		},
 	],

@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
-import { action, base, type Link, start, tool } from './harness/nodes';
+import { action, base, type Link, soundEffect, start, tool } from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 import { waitUntil } from './harness/wait';
 
@@ -53,7 +53,8 @@ describe('agent', () => {
 			langchain('Agent', ['agent', 3], { ...agent, options: { enableStreaming: false } }),
 			{
 				...langchain('Model', ['lmChatOpenAi', 1.2], {
-					...{ model: { __rl: true, mode: 'id', value: 'scripted' }, options: {} },
+					model: { __rl: true, mode: 'id', value: 'scripted' },
+					options: {},
 				}),
 				credentials: { openAiApi: { id: credential.id, name: 'Scripted Model' } },
 			},
@@ -118,7 +119,9 @@ describe('agent', () => {
 			await context.save([
 				base('When Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' }),
 				action({
-					...{ resource: 'soundEffect', operation: 'generate', text: wish, waitMode: 'callback' },
+					...soundEffect,
+					text: wish,
+					waitMode: 'callback',
 					options: { gracePeriod: 0, extraFields: '{"stand_in":{"never_ends":true}}' },
 				}),
 			]),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
+import { checkFiles } from './harness/files';
 import { waitUntil } from './harness/wait';
 import {
 	branch,
@@ -62,7 +63,7 @@ describe('asleep, with every setting', () => {
 	for (const onError of onErrors)
 		for (const retryOnFail of [false, true])
 			it(`delivers all of a mixed run: On Error ${onError}, Retry On Fail ${retryOnFail ? 'on' : 'off'}`, async () => {
-				const { service, rest } = context;
+				const { service } = context;
 				const stops = onError === 'stopWorkflow';
 				const flow = await publishFlow(context, (workflow) =>
 					Object.assign(nodeOf(workflow), { onError, retryOnFail, waitBetweenTries: 500 }),
@@ -98,13 +99,7 @@ describe('asleep, with every setting', () => {
 					done.map(({ json }) => service.task(String(json.task_id)).body.text),
 					['Polled', 'Slept', 'Slept, too'],
 				);
-				for (const { binary } of done) {
-					assert.ok(binary?.data);
-					assert.equal(
-						(await rest.download(binary.data)).subarray(0, 4).toString('latin1'),
-						'RIFF',
-					);
-				}
+				for (const item of done) await checkFiles(context, item, 1);
 				// What comes behind finds each item's own job.
 				assert.deepEqual(linkedTexts(execution), ['Polled', 'Slept', 'Slept, too']);
 			});

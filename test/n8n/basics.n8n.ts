@@ -3,7 +3,15 @@ import { describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { checkFiles } from './harness/files';
-import { action, base, generate, type Link, start } from './harness/nodes';
+import {
+	action,
+	base,
+	generate,
+	type Link,
+	soundEffect,
+	speechByName,
+	start,
+} from './harness/nodes';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
 
@@ -18,18 +26,25 @@ describe('basics', () => {
 	}
 
 	it('generates by all four routes, started by hand, and the files open', async () => {
-		const speech = { resource: 'speech', modelId: 'eleven_multilingual_v2', text: 'Some words' };
-		const byId = { operation: 'generateByVoiceId', voiceId: '21m00Tcm4TlvDq8ikWAM' };
-		const byName = { operation: 'generateByVoiceName', voice: 'en-US-AvaNeural' };
+		const byId = {
+			resource: 'speech',
+			operation: 'generateByVoiceId',
+			voiceId: '21m00Tcm4TlvDq8ikWAM',
+			text: 'Some words',
+		};
 		const picture = {
-			...{ resource: 'image', operation: 'generate', prompt: 'Two herons', modelId: 'image-1' },
-			...{ generationsCount: 2, aspectRatio: '16:9', outputBinaryField: 'picture' },
+			resource: 'image',
+			operation: 'generate',
+			prompt: 'Two herons',
+			modelId: 'image-1',
+			generationsCount: 2,
+			outputBinaryField: 'picture',
 		};
 		/** What each makes: its fields, and how many files it gives. */
 		const made: Array<[name: string, fields: object, files: number]> = [
-			['Sound', { resource: 'soundEffect', operation: 'generate', text: 'A door creaks' }, 1],
-			['Speech by ID', { ...speech, ...byId, outputFormat: 'mp3_44100_128' }, 1],
-			['Speech by Name', { ...speech, ...byName, withTranscript: true }, 3],
+			['Sound', { ...soundEffect, text: 'A door creaks' }, 1],
+			['Speech by ID', byId, 1],
+			['Speech by Name', { ...speechByName, text: 'Some words', withTranscript: true }, 3],
 			['Image', picture, 2],
 		];
 		const nodes = made.map(([name, fields]) => action({ ...fields }, { name }));
@@ -113,7 +128,8 @@ describe('basics', () => {
 					{ retryOnFail: true, maxTries: 5, waitBetweenTries: 0 },
 				),
 				base('Metrics', ['evaluation', 4.7], {
-					...{ operation: 'setMetrics', metric: 'customMetrics' },
+					operation: 'setMetrics',
+					metric: 'customMetrics',
 					metrics: { assignments: [metric] },
 				}),
 			];

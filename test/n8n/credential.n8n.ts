@@ -43,8 +43,10 @@ describe('credential', () => {
 		const { rest, service } = context;
 		const before = service.requests.length;
 		const node = base('Request', ['httpRequest', 4.2], {
-			...{ url: `${service.baseUrl}/v1/credits`, options },
-			...{ authentication: 'predefinedCredentialType', nodeCredentialType: 'mediaGenerationApi' },
+			url: `${service.baseUrl}/v1/credits`,
+			options,
+			authentication: 'predefinedCredentialType',
+			nodeCredentialType: 'mediaGenerationApi',
 		});
 		const execution = await rest.run(await context.save([start(), node]), 'Start');
 		return [execution, service.requests.slice(before)];

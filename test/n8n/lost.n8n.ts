@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import type { Execution } from './harness/execution';
-import { action, base, called, type Node, workflowOf } from './harness/nodes';
+import { action, base, called, type Node, speechByName, workflowOf } from './harness/nodes';
 import { waitUntil } from './harness/wait';
 
 type Lists = SettingsPatch['lists'];
@@ -32,8 +32,9 @@ describe('a creation whose answer never came', () => {
 		const each = base('Each', ['splitOut', 1], { fieldToSplitOut: 'texts', options: {} });
 		const speak = action(
 			{
-				...{ resource: 'speech', operation: 'generateByVoiceName', voice: 'en-US-AriaNeural' },
-				...{ text: '={{ $json.texts }}', options: { maxActiveTasks: 1, ...options } },
+				...speechByName,
+				text: '={{ $json.texts }}',
+				options: { maxActiveTasks: 1, ...options },
 			},
 			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 		);

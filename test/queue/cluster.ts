@@ -232,7 +232,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		});
 		const [webhooks, workers] = [started.slice(0, 2), started.slice(2)];
 		return {
-			...{ main, webhooks, workers, members, redis, postgres, webhookUrl, stop },
+			main,
+			webhooks,
+			workers,
+			members,
+			redis,
+			postgres,
+			webhookUrl,
+			stop,
 			database: new Database(postgres.port),
 			supervise: () => supervise(members),
 		};

@@ -17,6 +17,14 @@ export type Link = [
 
 const ours = 'n8n-nodes-media-generation';
 
+/** Operations that need little beside a text. */
+export const soundEffect = { resource: 'soundEffect', operation: 'generate' };
+export const speechByName = {
+	resource: 'speech',
+	operation: 'generateByVoiceName',
+	voice: 'en-US-AriaNeural',
+};
+
 /** A node of n8n's own. */
 export const base = (
 	name: string,
@@ -26,7 +34,10 @@ export const base = (
 
 export const called = (path: string): Node => ({
 	...base('Called', ['webhook', 2], {
-		...{ httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+		httpMethod: 'POST',
+		path,
+		responseMode: 'onReceived',
+		options: {},
 	}),
 	webhookId: path,
 });
@@ -40,13 +51,17 @@ export const last = (name = 'Last'): Node => base(name, ['noOp', 1]);
 /** Where a person begins. */
 export const start = (name = 'Start'): Node => base(name, ['manualTrigger', 1]);
 export const action = (parameters: Parameters, settings: object = {}): Node => ({
-	...{ name: 'Generate', type: `${ours}.mediaGeneration`, typeVersion: 1, parameters },
+	name: 'Generate',
+	type: `${ours}.mediaGeneration`,
+	typeVersion: 1,
+	parameters,
 	...settings,
 });
 /** The node as the tool of an agent. */
 export const tool = (parameters: Parameters, settings: object = {}): Node => ({
-	...action({ resource: 'soundEffect', operation: 'generate', ...parameters }),
-	...{ name: 'Make a Sound', type: `${ours}.mediaGenerationTool` },
+	...action({ ...soundEffect, ...parameters }),
+	name: 'Make a Sound',
+	type: `${ours}.mediaGenerationTool`,
 	...settings,
 });
 /** Waits for the task of its item. */
@@ -60,7 +75,8 @@ export const generate = (
 ): Node =>
 	action(
 		{
-			...{ resource: 'soundEffect', operation: 'generate', text: '={{ $json.job.text }}' },
+			...soundEffect,
+			text: '={{ $json.job.text }}',
 			...parameters,
 			options: {
 				extraFields: '={{ JSON.stringify({ stand_in: $json.job.standIn ?? {} }) }}',
@@ -75,7 +91,9 @@ export const limits = {
 	timeout: "={{ $('Called').first().json.body.timeout }}",
 };
 export const trigger = (path: string, parameters: Parameters = {}): Node => ({
-	...{ name: 'Finished', type: `${ours}.mediaGenerationTrigger`, typeVersion: 1.1 },
+	name: 'Finished',
+	type: `${ours}.mediaGenerationTrigger`,
+	typeVersion: 1.1,
 	webhookId: path,
 	parameters: { options: {}, ...parameters },
 });
