@@ -1,7 +1,12 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/trigger/receiveUrl';
-import { noteExecution, noteWaking, type RunOutcome } from '../../nodes/MediaGeneration/files/hint';
+import {
+	noteExecution,
+	noteWaking,
+	type RunOutcome,
+	outcomesIn,
+} from '../../nodes/MediaGeneration/files/hint';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 
@@ -76,6 +81,16 @@ test('a hint, which the editor renders as HTML, is one line of text', () => {
 	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
 	const message = 'task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2';
 	expect(hints).toEqual([{ type: 'info', location: 'outputPane', message }]);
+});
+
+test.each<[IDataObject, RunOutcome]>([
+	[{ status: 'done' }, 'done'],
+	[{ unfinished: true }, 'timed_out'],
+	[{ error: 'x', outcome: 'unreachable' }, 'unreachable'],
+	[{ error: 'x', details: { outcome: 'failed' } }, 'failed'],
+	[{ outcome: 'the service has a field of that name' }, 'done'],
+])('an item that carries %j has come to %j', (json, outcome) => {
+	expect(outcomesIn([{ json }])).toEqual([outcome]);
 });
 
 describe('a trigger of this n8n that is not published', () => {

@@ -82,6 +82,7 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	[AAC, sound('audio/pcm'), 'audio/pcm pcm'],
 	// Where nothing else says anything.
 	[FRAME, sound(OCTETS), 'audio/mpeg mp3'],
+	[NO_MAGIC, { stated: 'text/plain', kind: 'file' }, `${OCTETS} bin`],
 	[AAC, sound(), 'audio/aac aac'],
 	// By header and address.
 	[NO_MAGIC, sound('audio/mpeg'), 'audio/mpeg mp3'],
