@@ -125,7 +125,7 @@ describe('a finished task that the service confirms', () => {
 	});
 
 	test('with the reference of the URL, whatever the task says in the fields that are ours', async () => {
-		const forged = { reference: 'mine', download_error: 'none' };
+		const forged = { reference: 'mine', reference_verified: true, download_error: 'none' };
 		const { post } = trigger({
 			secret: SECRET,
 			service: (path) => found({ ...forged, ...idIn(path) }),
@@ -283,8 +283,11 @@ describe('once', () => {
 describe('what is refused', () => {
 	test('a URL that is not signed, whatever is posted: nothing is read or asked', async () => {
 		const { post, requests } = trigger({ secret: SECRET });
-		for (const body of [task(), 'no task'])
-			expect(await post(body)).toMatchObject(refused(401, /is not signed/));
+		for (const body of [task(), 'no task']) {
+			const { response, ...said } = await post(body);
+			expect(said).toMatchObject(refused(401, /is not signed/));
+			expect(response.headers).toEqual({});
+		}
 		expect(requests).toEqual([]);
 	});
 
