@@ -78,21 +78,25 @@ describe('sleeping', () => {
 	});
 });
 
-test('an item that fails in the last poll fails by itself, or ends the run', async () => {
-	const given = {
-		parameters: [asleep, asleep],
-		tasks: [taskWith({ seconds: 0, end: 'error' as const }), taskWith({ seconds: 400 })],
-	};
-	const went = await runNode({ ...given, node: goOn });
-	expect(went.execution.woken).toBe(true);
-	expect(went.json).toMatchObject([
-		{ outcome: 'failed', task_id: idOf(0), error: `Task ${idOf(0)} failed: too loud` },
-		{ status: 'done', task_id: idOf(1) },
-	]);
-	const stopped = await runNode(given);
-	expect(stopped.error?.message).toBe(`Task ${idOf(0)} failed: too loud`);
-	expect(stopped.execution.saved).toBeUndefined();
-});
+test.each([
+	['before the one that could sleep', 0],
+	['after the one that could sleep', 1],
+])(
+	'an item that fails in the last poll, %s, fails by itself, or ends the run',
+	async (_, fails) => {
+		const ends = [taskWith({ seconds: 400 }), taskWith({ seconds: 400 })];
+		ends[fails] = taskWith({ seconds: 0, end: 'error' });
+		const given = { parameters: [asleep, asleep], tasks: ends };
+		const went = await runNode({ ...given, node: goOn });
+		expect(went.execution.woken).toBe(true);
+		const failure = `Task ${idOf(fails)} failed: too loud`;
+		expect(went.json[fails]).toMatchObject({ outcome: 'failed', error: failure });
+		expect(went.json[1 - fails]).toMatchObject({ status: 'done', task_id: idOf(1 - fails) });
+		const stopped = await runNode(given);
+		expect(stopped.error?.message).toBe(failure);
+		expect(stopped.execution.saved).toBeUndefined();
+	},
+);
 
 test('a stop in the last poll: nothing sleeps, and nothing goes out', async () => {
 	const { execution, output, error, logs } = await runNode({

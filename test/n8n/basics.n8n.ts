@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
-import { type Execution, type Item, items } from './harness/execution';
+import { type Execution, type Item, items, nodeRun } from './harness/execution';
 import { checkFiles } from './harness/files';
 import {
 	action,
@@ -148,7 +148,8 @@ describe('basics', () => {
 				['success', null],
 			]);
 			const sleeper = String(cases.find(({ status }) => status === 'error')?.executionId);
-			await rest.waitForSleep(sleeper);
+			const { hints } = nodeRun(await rest.waitForSleep(sleeper), 'Generate');
+			assert.match(hints?.[0]?.message ?? '', /^n8n's evaluation does not wait/);
 			const [asleep] = service.creations(({ body }) => body.text === 'asleep');
 			await service.finish(asleep?.id ?? '');
 			const execution = await rest.waitForExecution(sleeper);

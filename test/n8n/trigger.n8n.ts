@@ -173,7 +173,7 @@ describe('trigger', () => {
 		const order = await rest.createWorkflow(ordering);
 		const before = service.creations().length;
 		const hintOf = (of: Execution) => {
-			const { hints } = nodeRun(of, 'Order the Sound') as { hints?: Array<{ message: string }> };
+			const { hints } = nodeRun(of, 'Order the Sound');
 			return hints?.find(({ message }) =>
 				/^No published workflow listens at the Callback URL/.test(message),
 			);

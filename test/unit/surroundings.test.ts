@@ -38,6 +38,7 @@ const atOnce = /Let it answer at once with the task_id/;
 const ownTimeout =
 	/^The workflow's own Timeout \(90 s\) ends before the Timeout of this node \(2 minutes\)$/;
 const eachItem = /"once for each item", only one of its items goes on: use Poll/;
+const notEvaluated = /n8n's evaluation does not wait .* counts this row as failed: use Poll$/;
 const costliest = { ...after(last), mode: 'integrated', executionTimeout: 90 };
 
 test.each<[string, Around, hint: RegExp, line: RegExp]>([
@@ -46,6 +47,7 @@ test.each<[string, Around, hint: RegExp, line: RegExp]>([
 	['a chat, as it does by itself', after(chat({})), waits, atOnce],
 	['one that is set so', after(chat({ options: { responseMode: 'lastNode' } })), waits, atOnce],
 	['a parent that may run it once for each item', { mode: 'integrated' }, eachItem, eachItem],
+	['an evaluation', { mode: 'evaluation' }, notEvaluated, notEvaluated],
 	['several, of which the costliest is told', costliest, ownTimeout, /cancels/],
 ])('%s', (_name, around, hint, line) => {
 	expect(said(around)).toEqual([[expect.stringMatching(hint)], [expect.stringMatching(line)]]);

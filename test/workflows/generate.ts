@@ -139,6 +139,8 @@ function plan(dice: Dice, { seed, callable, start }: Wanted): Plan {
 	if (!isChild && dice.chance(0.15)) steps.addStopAndError(graph, [dice.pick([open[0]!, ...open])]);
 	const isAgent = !isChild && dice.chance(0.12);
 	const script = isAgent ? growth.agent({ node: 'Start 1', output: 0 }) : undefined;
+	// There n8n 2.41 goes on with the agent before its tools have run, and a Retry runs them twice (docs/troubleshooting.md).
+	if (isAgent) delete graph.settings.executionOrder;
 	// Suspend is refused there (suspend/checks).
 	if (growth.media.some(({ suspends }) => suspends)) delete graph.settings.binaryMode;
 	return { graph, media: growth.media, ...(script && { script }) };

@@ -41,19 +41,27 @@ function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
 	return { hint, advice };
 }
 
-/** n8n 2.41 wakes the parent once the first of several executions of a sub-workflow has finished, and the parent continues with its items. */
-function subworkflow(context: IExecuteFunctions): Trouble | undefined {
-	if (context.getMode() !== 'integrated') return undefined;
-	const hint =
-		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll';
-	return { hint, advice: '' };
+/**
+ * By the mode of the run. n8n 2.41 wakes a parent once the first of several executions of a sub-workflow has finished, and continues with its
+ * items. It reads the metrics of an evaluated execution at the moment when that falls asleep.
+ */
+const HINTS_BY_MODE: Readonly<Record<string, string>> = {
+	integrated:
+		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll',
+	evaluation:
+		"n8n's evaluation does not wait for an execution that sleeps, and counts this row as failed: use Poll",
+};
+
+function runMode(context: IExecuteFunctions): Trouble | undefined {
+	const hint = HINTS_BY_MODE[context.getMode()];
+	return hint === undefined ? undefined : { hint, advice: '' };
 }
 
 /** @param timeoutMs the longest one of the tasks that the execution will sleep on */
 export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number): void {
 	quietly(() => {
 		const trouble =
-			workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? subworkflow(context);
+			workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? runMode(context);
 		if (trouble !== undefined) warn(context, trouble.hint, `${trouble.hint}${trouble.advice}`);
 	});
 }

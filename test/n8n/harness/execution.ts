@@ -27,6 +27,7 @@ export interface NodeRun {
 	startTime: number;
 	executionTime: number;
 	executionStatus: string;
+	hints?: Array<{ message: string }>;
 	data?: { main: Array<Item[] | null> };
 }
 
