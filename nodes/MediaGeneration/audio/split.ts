@@ -147,13 +147,11 @@ function* endOfPart(text: string, wanted: SplitRange): Work<number> {
 }
 
 /**
- * Makes parts of about the same length, each of at most `maxCharacters` (JavaScript's, which are never fewer than a reader's). A part
+ * Makes parts of about the same length, each of at most `most` characters (JavaScript's, which are never fewer than a reader's). A part
  * ends with a paragraph where one ends near an even part's length, else with a sentence, a word, and at last with a grapheme,
- * never within a tag. Only spaces at the cuts are left out. Throws a RangeError if `maxCharacters` is below 2.
+ * never within a tag. Only spaces at the cuts are left out. @param most a whole number of at least 2
  */
-export function* splitText(text: string, maxCharacters: number): Work<string[]> {
-	if (!(maxCharacters >= 2)) throw new RangeError('A part of a text has at least two characters.');
-	const most = Math.floor(maxCharacters);
+export function* splitText(text: string, most: number): Work<string[]> {
 	const body = text.trim();
 	const parts: string[] = [];
 	let from = 0;

@@ -43,7 +43,7 @@ export function prepareReceiveUrl(
 	{ baseUrl, callbackSecret }: Credentials,
 	{ reference = '', here, now }: ReceiveUrlOptions,
 ): string {
-	const problem = callbackUrlProblem(value.trim(), baseUrl);
+	const problem = callbackUrlProblem(value, baseUrl);
 	if (problem !== undefined)
 		throw invalid(
 			`The Callback URL can't be used: ${problem}.`,
@@ -54,7 +54,7 @@ export function prepareReceiveUrl(
 			`The Callback Reference is longer than ${MAX_REFERENCE} characters`,
 			'Use a short reference, such as an ID of your own.',
 		);
-	const url = new URL(value.trim());
+	const url = new URL(value);
 	if (reference !== '') url.searchParams.set('reference', reference);
 	if (callbackSecret !== '' && url.origin === here) sign(url, callbackSecret, now);
 	return url.href;
