@@ -17,7 +17,7 @@ const withHelpers = (file) => {
 	return [text, ...names.map((name) => readFileSync(join(dirname(file), name), 'utf8'))].join('\n');
 };
 const tests = readdirSync(join('test', 'unit'), { recursive: true, encoding: 'utf8' })
-	.filter((name) => name.endsWith('.test.ts') && !/^(package|rooms|names)\./.test(name))
+	.filter((name) => name.endsWith('.test.ts') && !/^(package|layers|names)\./.test(name))
 	.map((name) => join('test', 'unit', name))
 	.filter((file) => imports.test(withHelpers(file)));
 const model = { credentials: 'no', audio: 'no', methods: 'no', actions: 'reads' }[folder] ?? '*';

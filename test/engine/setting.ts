@@ -49,10 +49,10 @@ export function engineSetting({
 	});
 	afterEach(() => {
 		const { requests, apiKey } = the();
-		const strangers = requests.filter(
+		const others = requests.filter(
 			({ host, headers }) => host !== 'api' && headers.authorization !== undefined,
 		);
-		expect(strangers).toEqual([]);
+		expect(others).toEqual([]);
 		for (const { saved, logs } of results) {
 			for (const text of [saved, ...logs]) {
 				expect(text).not.toContain(apiKey);

@@ -87,7 +87,7 @@ export function listAnswer(
 	if (fault !== undefined) return { ...LIST_FAULTS[fault], headers: {} };
 	if (kind === 'none') return { statusCode: 404, headers: {}, body: '{"error":"Not found"}' };
 	const own = tasks.map((task): Entry => ({ ...task, type }));
-	const foreign = sent.flatMap((each, index) =>
+	const byOthers = sent.flatMap((each, index) =>
 		others.map((other): Entry => {
 			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
 			// Older than all that was sent for this slot: nobody can tell a later one from its own.
@@ -98,7 +98,7 @@ export function listAnswer(
 				: { ...entry, text: 'Another text' };
 		}),
 	);
-	const listed = [...own, ...foreign, ...elsewhere.map((each): Entry => ({ ...each, type }))]
+	const listed = [...own, ...byOthers, ...elsewhere.map((each): Entry => ({ ...each, type }))]
 		.filter(({ createdMs }) => createdMs + lag * 1_000 <= elapsed)
 		.sort((one, another) => (order === 'oldest' ? 1 : -1) * (one.createdMs - another.createdMs));
 	if (order === 'shuffled') listed.sort((one, another) => one.id.localeCompare(another.id));

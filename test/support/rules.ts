@@ -137,7 +137,7 @@ function ofCreating(run: Run): string[] {
 		const input = inputs[index];
 		if (input === undefined) return [`an item belongs to no input: ${short(own)}`];
 		counts[index] = (counts[index] ?? 0) + 1;
-		const foreign = said.taskIds.flatMap((id) => {
+		const otherIds = said.taskIds.flatMap((id) => {
 			const task = run.taskOf(id);
 			const owner = owners.get(id) ?? index;
 			owners.set(id, index);
@@ -149,7 +149,7 @@ function ofCreating(run: Run): string[] {
 				...(owner === index ? [] : [`items ${index} and ${owner} have one task: ${id}`]),
 			];
 		});
-		return [...unfinished(out, input.waits), ...foreign, ...untrue(run, out)];
+		return [...unfinished(out, input.waits), ...otherIds, ...untrue(run, out)];
 	});
 	const uncounted = counts.flatMap((count, index) =>
 		count === 0 || (count > 1 && inputs[index]?.splits !== true)
@@ -172,7 +172,7 @@ function ofWaiting(run: Run): string[] {
 		const isOver = outcome !== undefined && !isFetched;
 		// "Task: Wait" can fail itself, too, where a field of it can't be read.
 		const stayed = said.end === 'failed' && [outcome, 'invalid'].includes(said.outcome);
-		const foreign = said.taskIds.filter((id) => !taskIds.includes(id));
+		const otherIds = said.taskIds.filter((id) => !taskIds.includes(id));
 		const beside = came.splits ? outs.filter((each) => each.index === index) : [out];
 		const shown = beside.flatMap(({ said: { taskIds: ids } }) => ids);
 		const vanished = said.end === 'done' ? taskIds.filter((id) => !shown.includes(id)) : [];
@@ -182,7 +182,7 @@ function ofWaiting(run: Run): string[] {
 			...(isOver && !stayed
 				? [`item ${index} came as "${outcome}" and left as "${said.outcome ?? said.end}"`]
 				: []),
-			...(foreign.length > 0 ? [`item ${index} left with the task ${foreign.join(', ')}`] : []),
+			...(otherIds.length > 0 ? [`item ${index} left with the task ${otherIds.join(', ')}`] : []),
 			...(vanished.length > 0 ? [`item ${index} is done without ${vanished.join(', ')}`] : []),
 		];
 	});

@@ -29,7 +29,7 @@ test.each<[string, string, { body?: unknown; unread?: string }]>([
 		text,
 		{},
 	]),
-])('a foreign JSON text %s: %j', (_name, json, expected) => {
+])('a JSON text %s: %j', (_name, json, expected) => {
 	expect(readJson(json, SMALL)).toStrictEqual({ body: undefined, ...expected });
 });
 

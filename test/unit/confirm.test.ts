@@ -85,11 +85,11 @@ describe('many callbacks at once', () => {
 
 	test("another account's callbacks wait for none of them", async () => {
 		await onMachine(async (machine) => {
-			const stranger = service(allDone);
-			const calls = slowOnes(40).map(async (claim) => await stranger.ask(claim));
+			const other = service(allDone);
+			const calls = slowOnes(40).map(async (claim) => await other.ask(claim));
 			expect((await service(allDone).ask(claimOf('t1'))).kind).toBe('done');
 			expect(machine.elapsed).toBe(0);
-			stranger.answerSlow();
+			other.answerSlow();
 			await Promise.all(calls);
 		});
 	});

@@ -22,7 +22,7 @@ const spoken = { audio_url: A, srt_url: B, json_url: C };
 const ordered = { other_url: C, json_url: B, output_url: A };
 const deeper = { audio_url: A, v3: { audio_url: A, srt_url: B } };
 const isolated = { voice_url: A, background_url: B };
-const foreign = {
+const external = {
 	output_uri: ['file:///etc/passwd', 's3://bucket/a.mp3'],
 	audio_url: 'javascript:alert(1)',
 };
@@ -59,7 +59,7 @@ test.each<[string, unknown, object, string[]]>([
 	['no stream beside a file', { ...streams, audio_url: A }, {}, ['a audio']],
 	['a stream that is the file itself', { stream_url: A, audio_url: A }, {}, ['a audio']],
 	['no addresses', { output_uri: '', audio_url: null, srt_url: 5, json_url: {} }, {}, []],
-	['addresses of another kind', foreign, {}, []],
+	['addresses of another kind', external, {}, []],
 	['no file yet', { output_uri: ['pending', '/'], audio_url: 'n/a', srt_url: 'a b.srt' }, {}, []],
 	['named after a voice', isolated, { type: 'voice_isolate' }, ['a audio', 'b audio']],
 	[

@@ -27,9 +27,9 @@ it('makes one task with --spend, and sends the key to the service alone', async 
 	const { service: standIn, advised } = await run(whole, { spend: true });
 	expect(standIn.creations()).toHaveLength(1);
 	expect(advised).not.toContain('Its files');
-	const strangers = standIn.requests.filter(({ host }) => host !== 'api');
-	expect(strangers.length).toBeGreaterThan(0);
-	expect(JSON.stringify(strangers)).not.toContain(standIn.apiKey);
+	const others = standIn.requests.filter(({ host }) => host !== 'api');
+	expect(others.length).toBeGreaterThan(0);
+	expect(JSON.stringify(others)).not.toContain(standIn.apiKey);
 });
 
 it('says what to do without a list of tasks', async () => {

@@ -151,7 +151,7 @@ describe('a finished task that the service confirms', () => {
 	});
 
 	test.each([encodeURIComponent(FILE), 'f'.repeat(64)])(
-		'with all that the stranger who calls would erase: ?signature=%s',
+		'with all that an anonymous caller would erase: ?signature=%s',
 		async (signature) => {
 			const said = { receive_url: HOOK, note: 'f'.repeat(64) };
 			const { post } = trigger({ service: () => found(said) });

@@ -169,7 +169,7 @@ describe('it sleeps on', () => {
 
 	test('for a task of another execution, which costs no request', async () => {
 		const { post, looks } = sleeping();
-		expect(await post({ id: 'foreign', status: 'done' })).toEqual(
+		expect(await post({ id: 'another', status: 'done' })).toEqual(
 			told(200, { received: true, ignored: 'the task does not belong to this execution' }),
 		);
 		expect(looks).toEqual([]);

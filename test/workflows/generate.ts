@@ -1,10 +1,10 @@
 /** A seed's workflow, and what happens to it. */
 import { type Case, type MediaNode, type Plan, type Script, type Start, tag } from './case';
-import { Dice } from './dice';
+import { Choices } from './choices';
 import { Graph, type Port } from './graph';
 import { addCreating, addTool, addWaiting } from './media';
 import * as steps from './steps';
-import { faults, service } from './weather';
+import { faults, service } from './conditions';
 
 /** Each so many seeds there is one whose n8n is killed. */
 const RESTART_EVERY = 5;
@@ -13,7 +13,7 @@ class Growth {
 	readonly media: MediaNode[] = [];
 
 	constructor(
-		private readonly dice: Dice,
+		private readonly random: Choices,
 		readonly graph: Graph,
 		/** Whether there is a sub-workflow to call. */
 		private readonly mayCall: boolean,
@@ -28,8 +28,8 @@ class Growth {
 
 	/** All open ports lead into one node, so that it gets more than one batch of items. */
 	private step(open: Port[], isInLoop: boolean): Port[] {
-		const { dice, graph } = this;
-		const grow = dice.weighted<() => Port[]>([
+		const { random, graph } = this;
+		const grow = random.weighted<() => Port[]>([
 			[6, () => this.creating(open, isInLoop)],
 			[3, () => this.waiting(open)],
 			[1, () => steps.addEdit(graph, open)],
@@ -37,14 +37,14 @@ class Growth {
 			[1, () => steps.addSwitch(graph, open)],
 			[1, () => this.branches(open, isInLoop)],
 			[isInLoop ? 0 : 1.5, () => this.loop(open)],
-			[this.mayCall && !isInLoop ? 1.5 : 0, () => steps.addCall(dice, graph, open)],
+			[this.mayCall && !isInLoop ? 1.5 : 0, () => steps.addCall(random, graph, open)],
 		]);
 		return grow();
 	}
 
 	private creating(open: Port[], isInLoop: boolean): Port[] {
-		const { dice, graph } = this;
-		const { name, media, errorOutput } = addCreating(dice, graph, {
+		const { random, graph } = this;
+		const { name, media, errorOutput } = addCreating(random, graph, {
 			from: open,
 			isInLoop,
 		});
@@ -52,7 +52,7 @@ class Growth {
 		const done = { node: name, output: 0 };
 		if (!errorOutput) return [done];
 		const failed = { node: name, output: 1 };
-		return dice.weighted<() => Port[]>([
+		return random.weighted<() => Port[]>([
 			[3, () => [done, failed]],
 			[3, () => [done, ...this.waiting([failed])]],
 			[isInLoop ? 0 : 3, () => [done, this.back(failed, name)]],
@@ -69,7 +69,7 @@ class Growth {
 	}
 
 	private waiting(open: Port[]): Port[] {
-		const { name, media, errorOutput } = addWaiting(this.dice, this.graph, open);
+		const { name, media, errorOutput } = addWaiting(this.random, this.graph, open);
 		this.media.push(media);
 		const outputs = errorOutput ? [0, 1] : [0];
 		return outputs.map((output) => ({ node: name, output }));
@@ -86,33 +86,33 @@ class Growth {
 
 	/** An agent whose model calls its tool, in parallel or not, and may fail then. */
 	agent(start: Port): Script {
-		const { dice, graph } = this;
+		const { random, graph } = this;
 		const agent = steps.addAgent(graph, [start]);
-		const tool = addTool(dice, graph, agent);
+		const tool = addTool(random, graph, agent);
 		this.media.push(tool);
 		const calls = [0, 1].map((call) => ({ Text: tag(`a${call}`, tool.name, 0) }));
-		const both = dice.chance(0.5) ? [calls] : calls.map((call) => [call]);
-		return dice.chance(0.5)
+		const both = random.chance(0.5) ? [calls] : calls.map((call) => [call]);
+		return random.chance(0.5)
 			? [calls, 400, calls, 'Done.']
 			: [both[0] ?? calls, ...both.slice(1), 'Done.'];
 	}
 
 	private loop(open: Port[]): Port[] {
-		const { dice, graph } = this;
-		const { name, batch, done } = steps.addLoop(graph, open, dice.between(1, 2));
-		graph.link(this.chain(this.creating([batch], true), dice.between(0, 1), true), name);
+		const { random, graph } = this;
+		const { name, batch, done } = steps.addLoop(graph, open, random.between(1, 2));
+		graph.link(this.chain(this.creating([batch], true), random.between(0, 1), true), name);
 		return [done];
 	}
 }
 
 /** Settings of n8n for a workflow. What it does not save could not be judged, but for failed executions beside saved ones. */
-function settingsOf(dice: Dice) {
+function settingsOf(random: Choices) {
 	return {
-		...(dice.chance(0.3) && { saveExecutionProgress: true }),
-		...(dice.chance(0.3) && { binaryMode: 'combined' }),
-		...(dice.chance(0.15) && { executionOrder: 'v0' }),
-		...(dice.chance(0.12) && { executionTimeout: dice.pick([5, 15, 90]) }),
-		...(dice.chance(0.2) && { saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' }),
+		...(random.chance(0.3) && { saveExecutionProgress: true }),
+		...(random.chance(0.3) && { binaryMode: 'combined' }),
+		...(random.chance(0.15) && { executionOrder: 'v0' }),
+		...(random.chance(0.12) && { executionTimeout: random.pick([5, 15, 90]) }),
+		...(random.chance(0.2) && { saveDataSuccessExecution: 'all', saveDataErrorExecution: 'all' }),
 	};
 }
 
@@ -124,20 +124,21 @@ interface Wanted {
 	start?: Start;
 }
 
-function plan(dice: Dice, { seed, callable, start }: Wanted): Plan {
+function plan(random: Choices, { seed, callable, start }: Wanted): Plan {
 	const isChild = start === undefined;
-	const idPrefix = dice.chance(0.15) ? dice.pick(['a/b ', '%2F..', '../?#']) : '';
+	const idPrefix = random.chance(0.15) ? random.pick(['a/b ', '%2F..', '../?#']) : '';
 	const name = isChild ? `Random ${seed} sub-workflow` : `Random ${seed}`;
-	const graph = new Graph(name, settingsOf(dice), isChild ? 'Inner ' : '', idPrefix);
-	const growth = new Growth(dice, graph, callable !== undefined);
+	const graph = new Graph(name, settingsOf(random), isChild ? 'Inner ' : '', idPrefix);
+	const growth = new Growth(random, graph, callable !== undefined);
 	const from = isChild
 		? steps.addCalled(graph)
-		: steps.addItems(graph, steps.startOf(start, seed), dice.between(1, 6));
-	const open = growth.chain(from, isChild ? dice.between(1, 2) : dice.between(2, 4));
+		: steps.addItems(graph, steps.startOf(start, seed), random.between(1, 6));
+	const open = growth.chain(from, isChild ? random.between(1, 2) : random.between(2, 4));
 	if (start === 'responseNode') steps.addAnswer(graph, open);
 	steps.addEnd(graph, open);
-	if (!isChild && dice.chance(0.15)) steps.addStopAndError(graph, [dice.pick([open[0]!, ...open])]);
-	const isAgent = !isChild && dice.chance(0.12);
+	if (!isChild && random.chance(0.15))
+		steps.addStopAndError(graph, [random.pick([open[0]!, ...open])]);
+	const isAgent = !isChild && random.chance(0.12);
 	const script = isAgent ? growth.agent({ node: 'Start 1', output: 0 }) : undefined;
 	// There n8n 2.41 goes on with the agent before its tools have run, and a Retry runs them twice (docs/troubleshooting.md).
 	if (isAgent) delete graph.settings.executionOrder;
@@ -154,31 +155,31 @@ function withDeadlines({ graph, media }: Plan): void {
 
 /** @param restarts whether n8n is killed while its workflow runs */
 export function caseOf(seed: number, restarts = seed % RESTART_EVERY === 0): Case {
-	const dice = new Dice(seed);
-	const child = dice.chance(0.35) ? plan(dice, { seed }) : undefined;
-	const start = dice.weighted<Start>([
+	const random = new Choices(seed);
+	const child = random.chance(0.35) ? plan(random, { seed }) : undefined;
+	const start = random.weighted<Start>([
 		[7, 'manual'],
 		[2, 'lastNode'],
 		[1, 'responseNode'],
 	]);
-	const main = plan(dice, { seed, callable: child, start });
+	const main = plan(random, { seed, callable: child, start });
 	if (restarts) for (const each of [main, child]) if (each !== undefined) withDeadlines(each);
-	const when = (share: number) => (dice.chance(share) ? dice.between(0, 5000) : undefined);
+	const when = (share: number) => (random.chance(share) ? random.between(0, 5000) : undefined);
 	return {
 		seed,
 		restarts,
 		start,
-		hasTwoCredentials: dice.chance(0.3),
+		hasTwoCredentials: random.chance(0.3),
 		main,
 		child,
-		service: service(dice),
-		faults: faults(dice),
+		service: service(random),
+		faults: faults(random),
 		events: {
 			stopAfterMs: when(0.12),
 			// The model has its answers for one execution.
 			againAfterMs: main.script === undefined ? when(0.2) : undefined,
-			retries: dice.between(0, 2),
-			retriesCurrent: dice.chance(0.3),
+			retries: random.between(0, 2),
+			retriesCurrent: random.chance(0.3),
 		},
 	};
 }

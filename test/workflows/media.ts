@@ -2,7 +2,7 @@
 import { action, tool } from '../n8n/harness/nodes';
 import type { Steering } from '../service';
 import { type MediaNode, NAME, tagIn } from './case';
-import type { Dice } from './dice';
+import type { Choices } from './choices';
 import type { Graph, Port } from './graph';
 
 /** What each item's tasks are to do is chosen by the item's name. */
@@ -15,11 +15,11 @@ interface Made {
 	errorOutput: boolean;
 }
 
-function steering(dice: Dice): Steering {
-	return dice.weighted<Steering>([
+function steering(random: Choices): Steering {
+	return random.weighted<Steering>([
 		[12, {}],
 		[2, { end: 'error', error_message: 'no such sound' }],
-		[1, { ms: dice.between(3000, 8000) }],
+		[1, { ms: random.between(3000, 8000) }],
 		[1, { file_status: 500 }],
 		[1, { read_lag_ms: 1500 }],
 		[1, { callback_copies: 2 }],
@@ -28,42 +28,42 @@ function steering(dice: Dice): Steering {
 	]);
 }
 
-function settings(dice: Dice) {
+function settings(random: Choices) {
 	return {
-		onError: dice.pick(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput']),
-		...(dice.chance(0.35) && {
+		onError: random.pick(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput']),
+		...(random.chance(0.35) && {
 			retryOnFail: true,
-			maxTries: dice.between(2, 3),
-			waitBetweenTries: dice.pick([0, 800]),
+			maxTries: random.between(2, 3),
+			waitBetweenTries: random.pick([0, 800]),
 		}),
-		...(dice.chance(0.1) && { alwaysOutputData: true }),
-		...(dice.chance(0.08) && { executeOnce: true }),
+		...(random.chance(0.1) && { alwaysOutputData: true }),
+		...(random.chance(0.08) && { executeOnce: true }),
 	};
 }
 
 /** How a node waits. @param always of "Task: Wait", which can't do without */
-function waiting(dice: Dice, always = false) {
-	const suspends = dice.chance(0.5);
-	const waits = always || dice.chance(0.85);
+function waiting(random: Choices, always = false) {
+	const suspends = random.chance(0.5);
+	const waits = always || random.chance(0.85);
 	// The deadline of a sleep is a minute late, as n8n looks once a minute.
-	const isShort = dice.chance(suspends ? 0.06 : 0.2);
-	const splits = waits && dice.chance(suspends ? 0.03 : 0.1);
+	const isShort = random.chance(suspends ? 0.06 : 0.2);
+	const splits = waits && random.chance(suspends ? 0.03 : 0.1);
 	return {
 		waits,
 		suspends: waits && suspends,
 		splits,
 		parameters: {
 			...(!always && !waits && { waitForCompletion: false }),
-			...(!waits && dice.chance(0.5) && { callbackUrl: '__OTHER_URL__/called' }),
+			...(!waits && random.chance(0.5) && { callbackUrl: '__OTHER_URL__/called' }),
 			...(suspends && { waitMode: 'callback' }),
-			...(dice.chance(0.15) && { downloadOutput: false }),
+			...(random.chance(0.15) && { downloadOutput: false }),
 		},
 		options: {
 			...(isShort && { timeout: 2 }),
-			...(dice.chance(0.3) && { onTimeout: 'returnTask' }),
-			...(suspends && { gracePeriod: dice.pick([0, 0, 1]) }),
+			...(random.chance(0.3) && { onTimeout: 'returnTask' }),
+			...(suspends && { gracePeriod: random.pick([0, 0, 1]) }),
 			...(splits && { splitFiles: true }),
-			...(dice.chance(0.5) && { includeInput: true }),
+			...(random.chance(0.5) && { includeInput: true }),
 		},
 	};
 }
@@ -72,12 +72,12 @@ function waiting(dice: Dice, always = false) {
 const inExpression = (value: unknown) => JSON.stringify(value).replace(/}(?=})/g, '} ');
 
 /** The fields in which an operation takes its text. */
-function operation(dice: Dice, text: string) {
-	const tasks = Object.fromEntries(ITEMS.map((item) => [item, steering(dice)]));
+function operation(random: Choices, text: string) {
+	const tasks = Object.fromEntries(ITEMS.map((item) => [item, steering(random)]));
 	const steered = `stand_in: (${inExpression(tasks)})[${NAME}] ?? {}`;
 	const extraFields = `={{ JSON.stringify({ ${steered} }) }}`;
 	const speech = { resource: 'speech', text: `={{ ${text} }}` };
-	return dice.weighted([
+	return random.weighted([
 		[4, { resource: 'soundEffect', operation: 'generate', text: speech.text, extraFields }],
 		[2, { ...speech, operation: 'generateByVoiceName', voice: 'en-US-AvaNeural', extraFields }],
 		[
@@ -112,22 +112,24 @@ function operation(dice: Dice, text: string) {
 
 /** A node that creates tasks. Its name is needed in its own text, so it is filled in afterwards. */
 export function addCreating(
-	dice: Dice,
+	random: Choices,
 	graph: Graph,
 	{ from, isInLoop }: { from: readonly Port[]; isInLoop: boolean },
 ): Made {
-	const own = settings(dice);
+	const own = settings(random);
 	const name = graph.add(action({}, own), from);
-	const { extraFields, ...fields } = operation(dice, tagIn(name));
-	const { waits, suspends, splits, parameters, options } = waiting(dice);
-	const maximumCredits = dice.chance(isInLoop ? 0.5 : 0.12) ? dice.pick([5, 30, 60]) : undefined;
+	const { extraFields, ...fields } = operation(random, tagIn(name));
+	const { waits, suspends, splits, parameters, options } = waiting(random);
+	const maximumCredits = random.chance(isInLoop ? 0.5 : 0.12)
+		? random.pick([5, 30, 60])
+		: undefined;
 	graph.node(name).parameters = {
 		...fields,
 		...parameters,
 		options: {
 			...options,
 			...(extraFields !== '' && { extraFields }),
-			...(dice.chance(0.3) && { maxActiveTasks: dice.pick([1, 2]) }),
+			...(random.chance(0.3) && { maxActiveTasks: random.pick([1, 2]) }),
 			...(maximumCredits !== undefined && { maximumCredits }),
 		},
 	};
@@ -140,9 +142,9 @@ export function addCreating(
 	};
 }
 
-export function addWaiting(dice: Dice, graph: Graph, from: readonly Port[]): Made {
-	const own = settings(dice);
-	const { suspends, splits, parameters, options } = waiting(dice, true);
+export function addWaiting(random: Choices, graph: Graph, from: readonly Port[]): Made {
+	const own = settings(random);
+	const { suspends, splits, parameters, options } = waiting(random, true);
 	const fields = { resource: 'task', operation: 'wait', ...parameters, options };
 	const name = graph.add(action(fields, { ...own, name: 'Wait' }), from);
 	const executeOnce = own.executeOnce === true;
@@ -155,12 +157,12 @@ export function addWaiting(dice: Dice, graph: Graph, from: readonly Port[]): Mad
 }
 
 /** A node as the tool of an agent; what it is called with is its text. */
-export function addTool(dice: Dice, graph: Graph, agent: string): MediaNode {
-	const retries = dice.chance(0.5) ? { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } : {};
-	const timeout = dice.chance(0.3) ? { timeout: 1 } : {};
+export function addTool(random: Choices, graph: Graph, agent: string): MediaNode {
+	const retries = random.chance(0.5) ? { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 } : {};
+	const timeout = random.chance(0.3) ? { timeout: 1 } : {};
 	const fields = {
 		text: "={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `The sound`, 'string') }}",
-		options: { ...timeout, extraFields: JSON.stringify({ stand_in: steering(dice) }) },
+		options: { ...timeout, extraFields: JSON.stringify({ stand_in: steering(random) }) },
 	};
 	const name = graph.add(tool(fields, { ...retries, name: 'Tool' }));
 	graph.lend(name, agent, 'ai_tool');

@@ -1,7 +1,7 @@
 /** n8n's own nodes. */
 import type { Start } from './case';
 import { base, last, type Node } from '../n8n/harness/nodes';
-import type { Dice } from './dice';
+import type { Choices } from './choices';
 import type { Graph, Port } from './graph';
 
 const ports = (node: string, count: number): Port[] =>
@@ -97,13 +97,13 @@ export function addLoop(graph: Graph, from: readonly Port[], batchSize: number) 
 	return { name, batch: { node: name, output: 1 }, done: { node: name, output: 0 } };
 }
 
-export function addCall(dice: Dice, graph: Graph, from: readonly Port[]): Port[] {
+export function addCall(random: Choices, graph: Graph, from: readonly Port[]): Port[] {
 	const call = base('Call', ['executeWorkflow', 1.2], {
 		workflowId: { __rl: true, mode: 'id', value: '__CHILD__' },
-		mode: dice.pick(['once', 'each']),
+		mode: random.pick(['once', 'each']),
 		options: { waitForSubWorkflow: true },
 	});
-	const settings = dice.pick([{}, {}, { onError: 'continueRegularOutput' }]);
+	const settings = random.pick([{}, {}, { onError: 'continueRegularOutput' }]);
 	return ports(graph.add({ ...call, ...settings }, from), 1);
 }
 

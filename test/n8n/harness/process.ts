@@ -36,11 +36,11 @@ export interface N8nProcess {
 }
 
 /** Settings of whoever runs the tests must not leak into their n8n. */
-const foreign =
+const unwanted =
 	/^(N8N_|DB_|QUEUE_|EXECUTIONS_|OFFLOAD_|WEBHOOK_URL$|NODE_OPTIONS$|NODE_ENV$|npm_|NODE_TEST_CONTEXT$)/i;
 
 function environment(binFolder: string, env: Record<string, string>): NodeJS.ProcessEnv {
-	const own = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+	const own = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
 	const separator = process.platform === 'win32' ? ';' : ':';
 	return {
 		...Object.fromEntries(own),

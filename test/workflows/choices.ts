@@ -1,7 +1,7 @@
 import { seededRandom } from '../service/random';
 
 /** Random choices that a seed repeats. */
-export class Dice {
+export class Choices {
 	private readonly random: () => number;
 
 	constructor(seed: number) {

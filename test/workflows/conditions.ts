@@ -1,23 +1,23 @@
 /** What the service is like, and what goes wrong with it. */
 import type { FaultAction, FaultRule, RouteName, SettingsPatch } from '../service';
-import type { Dice } from './dice';
+import type { Choices } from './choices';
 
-export function service(dice: Dice): SettingsPatch {
+export function service(random: Choices): SettingsPatch {
 	return {
-		taskMs: { min: 200, max: dice.pick([600, 1500, 3000]) },
-		taskShape: dice.pick(['root', 'wrapped']),
-		refusalStyle: dice.pick(['http', 'http', 'insideHttp200']),
-		numbersAsStrings: dice.chance(0.3),
-		activeTaskLimit: dice.pick([null, null, null, 2]),
-		noUrlLooks: dice.pick([0, 0, 0, 2]),
-		fileRedirect: dice.pick(['none', 'none', 'otherHost']),
-		lists: { tasks: dice.chance(0.6), tasksLagMs: dice.pick([0, 0, 2000]) },
+		taskMs: { min: 200, max: random.pick([600, 1500, 3000]) },
+		taskShape: random.pick(['root', 'wrapped']),
+		refusalStyle: random.pick(['http', 'http', 'insideHttp200']),
+		numbersAsStrings: random.chance(0.3),
+		activeTaskLimit: random.pick([null, null, null, 2]),
+		noUrlLooks: random.pick([0, 0, 0, 2]),
+		fileRedirect: random.pick(['none', 'none', 'otherHost']),
+		lists: { tasks: random.chance(0.6), tasksLagMs: random.pick([0, 0, 2000]) },
 		callbacks: {
-			copies: dice.pick([1, 1, 2]),
-			concurrent: dice.chance(0.5),
-			drop: dice.chance(0.2),
-			beforeCreationAnswer: dice.chance(0.08),
-			retryOn5xx: dice.pick([0, 3]),
+			copies: random.pick([1, 1, 2]),
+			concurrent: random.chance(0.5),
+			drop: random.chance(0.2),
+			beforeCreationAnswer: random.chance(0.08),
+			retryOn5xx: random.pick([0, 3]),
 		},
 	};
 }
@@ -54,9 +54,9 @@ const actions: ReadonlyArray<readonly [RouteName, FaultAction]> = [
 	['credits', { type: 'status', status: 503 }],
 ];
 
-export function faults(dice: Dice): FaultRule[] {
-	return Array.from({ length: dice.pick([0, 1, 1, 2]) }, () => {
-		const [route, action] = dice.pick(actions as [(typeof actions)[number]]);
-		return { route, action, times: dice.between(1, 3), skip: dice.between(0, 2) };
+export function faults(random: Choices): FaultRule[] {
+	return Array.from({ length: random.pick([0, 1, 1, 2]) }, () => {
+		const [route, action] = random.pick(actions as [(typeof actions)[number]]);
+		return { route, action, times: random.between(1, 3), skip: random.between(0, 2) };
 	});
 }
