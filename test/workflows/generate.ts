@@ -153,6 +153,17 @@ function withDeadlines({ graph, media }: Plan): void {
 		if (suspends) Object.assign(graph.node(name).parameters.options as object, { timeout: 30 });
 }
 
+/**
+ * n8n 2.41 wakes a parent with each child that has finished: one that sleeps itself by then goes on with that child's items in place of its
+ * own (docs/waiting.md).
+ */
+function withOneCallAtOnce(main: Plan, child: Plan | undefined): void {
+	const sleeps = ({ media }: Plan) => media.some(({ suspends }) => suspends);
+	if (child === undefined || !sleeps(child) || !sleeps(main)) return;
+	for (const { type, parameters } of main.graph.nodes)
+		if (type.endsWith('.executeWorkflow') && parameters !== undefined) parameters.mode = 'once';
+}
+
 /** @param restarts whether n8n is killed while its workflow runs */
 export function caseOf(seed: number, restarts = seed % RESTART_EVERY === 0): Case {
 	const random = new Choices(seed);
@@ -163,6 +174,7 @@ export function caseOf(seed: number, restarts = seed % RESTART_EVERY === 0): Cas
 		[1, 'responseNode'],
 	]);
 	const main = plan(random, { seed, callable: child, start });
+	withOneCallAtOnce(main, child);
 	if (restarts) for (const each of [main, child]) if (each !== undefined) withDeadlines(each);
 	const when = (share: number) => (random.chance(share) ? random.between(0, 5000) : undefined);
 	return {
