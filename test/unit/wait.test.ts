@@ -30,6 +30,16 @@ describe('a task is polled', () => {
 		expect(atS.at(-1)).toBeCloseTo(60.05, 2);
 	});
 
+	test.each([
+		['done without a file', fileless()],
+		['ended, but not plainly', unclear()],
+	])('rarely where a callback tells its end, and soon again once it is %s', async (_, end) => {
+		const { waited, atS } = await setUp(inTurn(running(), end, done())).run({ called: true });
+		expect(waited.kind).toBe('done');
+		expect(atS[1]).toBe(31);
+		expect(atS[2]).toBeLessThan(34);
+	});
+
 	test('ten of a run at a time; whoever waits for a turn has the next one', async () => {
 		const { clock, wait, polls } = setUp(async () => {
 			await clock.sleep(100);

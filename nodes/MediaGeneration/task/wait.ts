@@ -86,7 +86,9 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 			if (judged.kind !== 'running') return judged;
 			soFar = judged;
 			const pauseMs = nextPause(poll, { ...soFar, ageMs: age() });
-			next = now() + (watch.called ? Math.max(pauseMs, rarePace(age())) : pauseMs);
+			// An end that was seen is confirmed soon, because its callback may be lost.
+			const hasEnded = poll.kind === 'unclear' || task?.state === 'done';
+			next = now() + Math.max(pauseMs, watch.called && !hasEnded ? rarePace(age()) : 0);
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
