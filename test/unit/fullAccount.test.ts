@@ -67,6 +67,19 @@ test('a probe that finds a slot lets the next one probe at once, in their order,
 	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'c 6000', 'd 6000']);
 });
 
+test('after a probe that found room, the pause is short again; after one for an end of this process it is not', async () => {
+	const grown = Array<Reply>(2).fill(FULL);
+	const one = await closed();
+	const both = [one.asks('a', [...grown, CREATED]), one.asks('b', [FULL, CREATED])];
+	await one.clock.run(Promise.all(both));
+	expect(one.asked.slice(2)).toEqual(['a 14000', 'b 14000', 'b 18000']);
+	const other = await closed();
+	other.ends(7_000);
+	const own = [other.asks('a', [...grown, CREATED]), other.asks('b', [FULL, CREATED])];
+	await other.clock.run(Promise.all(own));
+	expect(other.asked.slice(2)).toEqual(['a 7000', 'b 14000', 'b 29000']);
+});
+
 test.each<[string, Reply, string[]]>([
 	['a longer one', after(FULL, 20), ['a 20000', 'a 24000']],
 	['but not one of none', after(FULL, 0), ['a 2000', 'a 6000']],

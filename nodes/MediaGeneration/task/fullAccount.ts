@@ -1,7 +1,8 @@
 /**
  * The gate to an account, shared by all runs of this process. At most ten creations are under way at once. Once one is refused because the
  * account is full, they are sent one by one, first come, first served: one for each task of this process that ends, and one after a pause,
- * because other processes end tasks, too. If that one finds room, the next is sent at once.
+ * because other processes end tasks, too. If that one finds room, the next is sent at once,
+ * and the pause is short again.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
@@ -110,8 +111,12 @@ export class FullAccount {
 		const wasProbing = place.state === 'probing';
 		place.state = 'idle';
 		// A creation refused for another reason leaves its room to the next one.
-		if (wasProbing && creation.kind !== 'failed' && creation.kind !== 'retry')
+		if (wasProbing && creation.kind !== 'failed' && creation.kind !== 'retry') {
+			const isByPause = this.endsUsed === this.account.ends;
+			// Other processes end tasks, too, and may soon end the next one.
+			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first;
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
+		}
 		if (creation.kind === 'full' || creation.kind === 'limited') {
 			if (wasProbing) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
 			this.close(creation, nowMs);
