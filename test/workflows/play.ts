@@ -22,7 +22,8 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
 		try {
 			return await work();
 		} catch (error) {
-			const isFinal = error instanceof RestError && ![401, 404, 500, 503].includes(error.status);
+			const isFinal =
+				error instanceof RestError && ![401, 404, 500, 502, 503].includes(error.status);
 			if (isFinal || Date.now() > deadline) throw error;
 			await delay(500);
 		}

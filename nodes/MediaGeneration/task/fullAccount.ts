@@ -1,8 +1,7 @@
 /**
  * The gate to an account, shared by all runs of this process. At most ten creations are under way at once. Once one is refused because the
  * account is full, they are sent one by one, first come, first served: one for each task of this process that ends, and one after a pause,
- * because other processes end tasks, too. If that one finds room, the next is sent at once,
- * and the pause is short again.
+ * because other processes end tasks, too. If that one finds room, the next is sent at once, and the pause is short again.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
