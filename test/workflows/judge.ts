@@ -92,6 +92,7 @@ function ranOf(books: Books, { execution, node, run, number, where }: One): Ran 
 	return {
 		where,
 		kind: node.kind === 'waits' ? 'waits' : 'creates',
+		isStopped: execution.status === 'canceled',
 		inputs: inputOf(execution, node, run).map((item) => {
 			const wish = tag(nameOf(item.json), name, number);
 			return { wish, said: saidOf(item), waits, splits };
