@@ -115,6 +115,11 @@ test.each<[string, Item, RegExp]>([
 		/it is not true that .*"outcome":"failed"/,
 	],
 	[
+		'that was stopped, though the execution was not',
+		failed({ error: 'no', outcome: 'cancelled', task_id: 'b' }),
+		/it is not true that .*"outcome":"cancelled"/,
+	],
+	[
 		'that is done, though its task is not',
 		{ ...done('slow', 1) },
 		/it is not true that .*"task_id":"slow"/,
