@@ -161,7 +161,7 @@ function withOneCallAtOnce(main: Plan, child: Plan | undefined): void {
 	const sleeps = ({ media }: Plan) => media.some(({ suspends }) => suspends);
 	if (child === undefined || !sleeps(child) || !sleeps(main)) return;
 	for (const { type, parameters } of main.graph.nodes)
-		if (type.endsWith('.executeWorkflow') && parameters !== undefined) parameters.mode = 'once';
+		if (type.endsWith('.executeWorkflow')) parameters.mode = 'once';
 }
 
 /** @param restarts whether n8n is killed while its workflow runs */

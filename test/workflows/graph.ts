@@ -31,7 +31,7 @@ export class Graph {
 		this.counts.set(node.name, count);
 		const name = `${this.prefix}${node.name} ${count}`;
 		const id = `${this.idPrefix}5e1f0000-0000-4000-8000-${String(this.nodes.length).padStart(12, '0')}`;
-		this.nodes.push({ ...node, ...{ id, name } });
+		this.nodes.push({ ...node, id, name });
 		this.link(from, name);
 		return name;
 	}

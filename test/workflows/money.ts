@@ -63,7 +63,8 @@ export function paymentsOf(evidence: Evidence, books: Books): Payment[] {
 	const excuses = repeated(evidence);
 	// What ran twice may have asked for what only its first run would have saved.
 	const unsaved = Math.max(cut.length, Math.min(excuses.length, 1));
-	const results = executions.map(({ resultData }) => JSON.stringify(resultData)).join('\n');
+	const results = executions.map(({ resultData }) => JSON.stringify(resultData));
+	const end = [...results, log].join('\n');
 	const isLate = played.service.callbacks?.beforeCreationAnswer === true;
 	const lostMs = LOST_WITH_N8N_MS + (isLate ? BEFORE_ANSWER_MS : 0);
 	return books.tasks.map((task, number) => {
@@ -80,7 +81,7 @@ export function paymentsOf(evidence: Evidence, books: Books): Payment[] {
 			task: { id, isFailed: refunded },
 			// Where the creation had no clear answer, nobody may know its ID.
 			isKnown: !isCutOff && !books.unclear.has(id),
-			end: `${results}\n${log}`,
+			end,
 		};
 	});
 }

@@ -4,6 +4,8 @@ import type { Workflow, WorkflowNode } from './workflow';
 
 export type Parameters = Record<string, unknown>;
 export type Node = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & {
+	/** n8n takes any text; made up where it is missing. */
+	id?: string;
 	webhookId?: string;
 	credentials?: WorkflowNode['credentials'];
 };
