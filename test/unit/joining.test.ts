@@ -10,7 +10,7 @@ import {
 } from '../../nodes/MediaGeneration/files/assembly';
 import { reserveMemory, storeChunks } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
-import type { Delivered, Delivery } from '../../nodes/MediaGeneration/files/item';
+import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
 import { toneSeconds, toneWav } from '../service/media/tone';
@@ -67,7 +67,7 @@ const spoken = (store: Store, taskId: string, text: string) =>
 const partsIn = (store: Store) => TEXTS.map((text, index) => spoken(store, `t${index + 1}`, text));
 
 const all = (store: Store, parts: DonePart[], given: AssemblyInput) =>
-	assemble(fakeN8n({ store }).context, { delivery: {} as Delivery, parts }, given);
+	assemble(new Delivery(fakeN8n({ store }).context, { baseUrl: undefined }), parts, given);
 
 /** The files of the one item that came out, by their fields. */
 function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<string, Buffer> {

@@ -109,8 +109,8 @@ export async function deliverPart(
 
 /** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */
 export async function assemble(
-	context: N8nContext,
-	{ delivery, parts }: { delivery: Pick<Delivery, 'deliver'>; parts: readonly DonePart[] },
+	delivery: Delivery,
+	parts: readonly DonePart[],
 	input: AssemblyInput,
 ): Promise<Whole> {
 	const { assembly } = input;
@@ -126,7 +126,11 @@ export async function assemble(
 		const number = all.findIndex(({ failure }) => failure !== undefined);
 		const failure = all[number]?.failure;
 		if (failure === undefined && longText.kind === 'join')
-			return await joinedItem(context, { all, done: parts, pauseMs: longText.pauseMs }, input);
+			return await joinedItem(
+				delivery.context,
+				{ all, done: parts, pauseMs: longText.pauseMs },
+				input,
+			);
 		const outputs = all.flatMap((part) => part.outputs);
 		return {
 			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),

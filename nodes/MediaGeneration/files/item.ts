@@ -121,7 +121,7 @@ export class Delivery {
 
 	/** @param baseUrl of the service: relative addresses begin there, and files are fetched from private ones only if it is private */
 	constructor(
-		context: N8nContext,
+		readonly context: N8nContext,
 		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
 		const open = fileOpener({ context, baseUrl });

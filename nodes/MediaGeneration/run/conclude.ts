@@ -30,7 +30,7 @@ const sureIdsOf = (parts: readonly PartResult[]) =>
 
 /** Makes an item's result from those of its parts. Never rejects. */
 export async function conclude(
-	{ context, delivery, ledger }: Run,
+	{ delivery, ledger }: Run,
 	item: Item,
 	parts: readonly PartResult[],
 ): Promise<ItemResult> {
@@ -40,7 +40,7 @@ export async function conclude(
 	const done = parts.filter((part) => part.kind === 'done');
 	if (done.length < parts.length) return unfinishedResult(item, parts);
 	const common = { index: item.index, taskIds: idsOf(parts) };
-	const delivered = await assemble(context, { delivery, parts: done }, item);
+	const delivered = await assemble(delivery, done, item);
 	const { items, failure } = delivered;
 	return failure === undefined
 		? { kind: 'items', ...common, items }

@@ -208,7 +208,7 @@ async function wokenItem(
 		parts.push(end);
 	}
 	const input = { index, assembly, settings: { files } };
-	const { items, outputs, failure } = await assemble(context, { delivery, parts }, input);
+	const { items, outputs, failure } = await assemble(delivery, parts, input);
 	const [made] = items;
 	if (failure === undefined) return made === undefined ? item : carryInput(made, carried);
 	return failed(failure, { outputs, binary: made?.binary });
