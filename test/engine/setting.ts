@@ -97,6 +97,3 @@ export const sound = (text = '={{ $json.text ?? "Rain" }}') => ({
 export const steered = { extraFields: '={{ JSON.stringify({ stand_in: $json.stand_in ?? {} }) }}' };
 
 export const goOn = { onError: 'continueRegularOutput' as const };
-
-/** Retry On Fail with as little waiting between the tries as n8n has (it takes 0 for a second). */
-export const again = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };

@@ -23,6 +23,7 @@ test.each<[Connection, object]>([
 	['impossible', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
 	['impossible', { code: 'CERT_HAS_EXPIRED' }],
 	['impossible', { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }],
+	['impossible', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
 	['impossible', { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }],
 	['impossible', { name: 'SsrfBlockedIpError' }],
 	['unanswered', { code: 'EHOSTUNREACH' }],
