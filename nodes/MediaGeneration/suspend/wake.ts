@@ -1,33 +1,16 @@
-/** Serves the webhook that wakes a sleeping execution once all its tasks have ended. It outputs exactly one item per sleeping item, in order. */
-import type {
-	IDataObject,
-	INodeExecutionData,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
+/** Serves the webhook that wakes a sleeping execution once all its tasks have ended. */
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answer } from '../n8n/webhook';
-import { failureItem, plainFailureItem } from '../files/failure';
-import { assemble, failureOfWhole } from '../files/assembly';
-import { noteWaking, outcomesIn } from '../files/hint';
-import { carryInput, Delivery } from '../files/item';
-import { cleanerOf, cleanItems, logOf } from '../n8n/clean';
+import { cleanerOf, logOf } from '../n8n/clean';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { pause } from '../n8n/clock';
 import { recentClient } from '../transport/client';
-import type { Failure } from '../base/failures';
 import { isObject, parseJson, urlOf } from '../base/json';
-import type { Done } from '../transport/verdict';
-import { pollUntilOneRuns, type Reported, type TaskEnd } from './ends';
-import {
-	notesReference,
-	notedTasks,
-	readNotes,
-	resumeUrlOf,
-	type Notes,
-	type OpenItem,
-} from './notes';
+import { pollUntilOneRuns, type Reported } from './ends';
+import { notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
 import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
+import { wokenItems, type Sleeping } from './woken';
 
 /**
  * n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. Half of
@@ -45,14 +28,14 @@ const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
-interface Sleeping extends Asleep {
-	context: IWebhookFunctions;
-	items: INodeExecutionData[];
-	notes: Notes;
+interface Call {
+	sleeping: Sleeping;
+	reported: Reported;
 }
 
-/** Throws if this execution does not sleep on this node. Reads texts, because n8n's isolated engine copies objects field by field. */
-async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
+/** Throws if no task of an execution that sleeps on this node is named. Reads texts, because n8n's isolated engine copies objects field by field. */
+async function readCall(context: IWebhookFunctions): Promise<Call> {
+	const { taskId, task } = await postedTo(context);
 	const all = context.evaluateExpression(
 		`{{ [JSON.stringify($input.all()), ${notesReference(context.getNode().name)}, $execution.resumeUrl] }}`,
 	) as unknown;
@@ -71,35 +54,44 @@ async function readSleeping(context: IWebhookFunctions): Promise<Sleeping> {
 	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
 	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
 	cleanerOf(context).hasUrl(resumeUrl);
+	const { id } = notes;
+	const tasks = notedTasks(notes);
+	if (!tasks.some((each) => each.taskId === taskId)) throw new CallRefusal(200, OTHER_EXECUTION);
 	const client = await recentClient(context);
-	const asleep = { id: notes.id, tasks: notedTasks(notes), resumeUrl, context, client };
-	return { ...asleep, items: items as INodeExecutionData[], notes };
+	const body: unknown = context.getBodyData();
+	const saysAllOver = isObject(body) && body[ALL_OVER] === true;
+	return {
+		sleeping: {
+			id,
+			tasks,
+			resumeUrl,
+			context,
+			client,
+			notes,
+			items: items as INodeExecutionData[],
+		},
+		reported: { taskId, saysFailed: task?.state === 'failed', saysAllOver },
+	};
 }
 
 /** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		const { taskId, task } = await postedTo(context);
-		const sleeping = await readSleeping(context);
-		if (!sleeping.tasks.some((each) => each.taskId === taskId))
-			throw new CallRefusal(200, OTHER_EXECUTION);
-		const body: unknown = context.getBodyData();
-		const saysAllOver = isObject(body) && body[ALL_OVER] === true;
-		const reported = { taskId, saysFailed: task?.state === 'failed', saysAllOver };
-		admit(sleeping, reported);
-		return await wakeIfOver(sleeping, reported);
+		const call = await readCall(context);
+		admit(call);
+		return await wakeIfOver(call);
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
 	}
 }
 
 /** Throws if the caller has to come back later. This process wakes the execution meanwhile. */
-function admit(asleep: Asleep, { saysAllOver }: Reported): void {
-	const { id, context } = asleep;
+function admit({ sleeping, reported: { saysAllOver } }: Call): void {
+	const { id, context } = sleeping;
 	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
 	const taken = [...resuming.values()].filter(Boolean).length;
 	if (taken < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
-	watchOver(asleep, 'now');
+	watchOver(sleeping, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
 	if (refusals.isDue(now())) logOf(context).info(words);
 	// By then this process has woken most of the executions that it refused to wake.
@@ -108,7 +100,7 @@ function admit(asleep: Asleep, { saysAllOver }: Reported): void {
 
 const BEING_RESUMED = 'the execution is being resumed, try again';
 
-async function wakeIfOver(sleeping: Sleeping, reported: Reported): Promise<IWebhookResponseData> {
+async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookResponseData> {
 	const { id, context } = sleeping;
 	resuming.set(id, true);
 	// No sender waits longer.
@@ -152,25 +144,12 @@ async function outputOf(
 	sleeping: Sleeping,
 	reported: Reported,
 ): Promise<INodeExecutionData[] | undefined> {
-	const { context, client, items, notes } = sleeping;
 	const polled = await pollUntilOneRuns(sleeping, reported);
-	if (polled.kind !== 'over') {
-		if (polled.isReported) watchOver(expecting(sleeping, reported), 'now');
-		else watchOver(sleeping, 'later');
-		if (polled.kind === 'running') return undefined;
-		throw new CallRefusal(503, 'the service could not be asked, try again');
-	}
-	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
-	const waking = { context, delivery, ends: polled.ends };
-	const output = await Promise.all(
-		items.map(async (item, index) => {
-			const note = notes.items[index];
-			const woken = note ? await wokenItem(waking, note, { item, index }) : item;
-			return woken === item ? { ...item, pairedItem: { item: index } } : woken;
-		}),
-	);
-	noteWaking(context, outcomesIn(output));
-	return await cleanItems(context, output);
+	if (polled.kind === 'over') return await wokenItems(sleeping, polled.ends);
+	if (polled.isReported) watchOver(expecting(sleeping, reported), 'now');
+	else watchOver(sleeping, 'later');
+	if (polled.kind === 'running') return undefined;
+	throw new CallRefusal(503, 'the service could not be asked, try again');
 }
 
 /** The service's answer can lag behind its callback, so the reported task is polled like a new one. */
@@ -179,37 +158,4 @@ function expecting(asleep: Asleep, { taskId }: Reported): Asleep {
 		task.taskId === taskId ? { ...task, called: false, createdAt: now() } : task,
 	);
 	return { ...asleep, tasks };
-}
-
-interface WakingCall {
-	context: IWebhookFunctions;
-	delivery: Delivery;
-	ends: ReadonlyMap<string, TaskEnd>;
-}
-
-/** Returns the item itself if its own deadline passed before its tasks had ended. */
-async function wokenItem(
-	{ context, delivery, ends }: WakingCall,
-	note: OpenItem,
-	{ item, index }: { item: INodeExecutionData; index: number },
-): Promise<INodeExecutionData> {
-	const { tasks, assembly, files, carriesInput } = note;
-	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
-	const taskIds = tasks.map(({ taskId }) => taskId);
-	const node = context.getNode();
-	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
-		plainFailureItem(node, carryInput(failureItem(node, { failure, index }, shown), carried));
-	const parts: Done[] = [];
-	for (const [number, taskId] of taskIds.entries()) {
-		const end = ends.get(taskId);
-		if (end === undefined || end === 'late') return item;
-		if (end.kind === 'failed')
-			return failed(failureOfWhole(end.failure, { number, assembly, taskIds }));
-		parts.push(end);
-	}
-	const input = { index, assembly, settings: { files } };
-	const { items, outputs, failure } = await assemble(delivery, parts, input);
-	const [made] = items;
-	if (failure === undefined) return made === undefined ? item : carryInput(made, carried);
-	return failed(failure, { outputs, binary: made?.binary });
 }

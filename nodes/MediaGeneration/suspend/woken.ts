@@ -1,0 +1,64 @@
+/** Makes the output of an execution that wakes: exactly one item per sleeping item, in order. */
+import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
+import type { Failure } from '../base/failures';
+import { assemble, failureOfWhole } from '../files/assembly';
+import { failureItem, plainFailureItem } from '../files/failure';
+import { noteWaking, outcomesIn } from '../files/hint';
+import { carryInput, Delivery } from '../files/item';
+import { cleanItems } from '../n8n/clean';
+import type { Done } from '../transport/verdict';
+import type { TaskEnd } from './ends';
+import type { Notes, OpenItem } from './notes';
+import type { Asleep } from './watch';
+
+/** A sleeping execution as a call finds it. */
+export interface Sleeping extends Asleep {
+	context: IWebhookFunctions;
+	items: INodeExecutionData[];
+	notes: Notes;
+}
+
+type Ends = ReadonlyMap<string, TaskEnd>;
+
+export async function wokenItems(
+	{ context, client, items, notes }: Sleeping,
+	ends: Ends,
+): Promise<INodeExecutionData[]> {
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const output = await Promise.all(
+		items.map(async (item, index) => {
+			const note = notes.items[index];
+			const woken = note && (await wokenItem(delivery, ends, { note, item, index }));
+			return woken ?? { ...item, pairedItem: { item: index } };
+		}),
+	);
+	noteWaking(context, outcomesIn(output));
+	return await cleanItems(context, output);
+}
+
+/** Returns undefined if the item's own deadline passed before its tasks had ended: it stays as it is. */
+async function wokenItem(
+	delivery: Delivery,
+	ends: Ends,
+	{ note, item, index }: { note: OpenItem; item: INodeExecutionData; index: number },
+): Promise<INodeExecutionData | undefined> {
+	const { tasks, assembly, files, carriesInput } = note;
+	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
+	const taskIds = tasks.map(({ taskId }) => taskId);
+	const node = delivery.context.getNode();
+	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
+		plainFailureItem(node, carryInput(failureItem(node, { failure, index }, shown), carried));
+	const parts: Done[] = [];
+	for (const [number, taskId] of taskIds.entries()) {
+		const end = ends.get(taskId);
+		if (end === undefined || end === 'late') return undefined;
+		if (end.kind === 'failed')
+			return failed(failureOfWhole(end.failure, { number, assembly, taskIds }));
+		parts.push(end);
+	}
+	const input = { index, assembly, settings: { files } };
+	const { items, outputs, failure } = await assemble(delivery, parts, input);
+	const [made] = items;
+	if (failure === undefined) return made && carryInput(made, carried);
+	return failed(failure, { outputs, binary: made?.binary });
+}
