@@ -1,5 +1,5 @@
 /** Kinds of files: one table of their extensions, MIME types and first bytes. */
-import { framesIn } from './mpeg';
+import { beginsWithFrames } from './mpeg';
 
 export interface FileType {
 	mimeType: string;
@@ -87,15 +87,12 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 	return found && { mimeType, extension: found.type.extension };
 }
 
-/** Enough bytes to tell the kinds apart. The longest frames of MPEG audio take 2,880, and the next one must be there. */
+/** Enough bytes to tell the kinds apart. */
 export const FILE_HEAD_BYTES = 4_100;
 
-/** Other bytes can look like the first frame of an audio file, so it is not `certain`. */
-export function typeOfBytes(head: Buffer): { type: FileType; certain: boolean } | undefined {
+/** Files get the type that their first bytes show, if they show any. */
+export function typeOfBytes(head: Buffer): FileType | undefined {
 	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
-	const type = TYPES.find(({ mark }) => mark?.test(text))?.type;
-	if (type !== undefined) return { type, certain: true };
-	const frames = framesIn(head);
-	const framed = frames && typeByExtension(frames.coding === 'aac' ? 'aac' : 'mp3');
-	return framed && { type: framed, certain: frames.certain };
+	const marked = TYPES.find(({ mark }) => mark?.test(text))?.type;
+	return marked ?? (beginsWithFrames(head) ? typeByExtension('mp3') : undefined);
 }

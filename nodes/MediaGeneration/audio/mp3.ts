@@ -1,28 +1,18 @@
 /**
- * Reads and writes MPEG audio, Layer III: frames of silence, tags, and the frame before the sound that tells players its length ("Xing"
- * if the bit rate varies, "Info" if it does not). Sources: the Xing header as LAME writes it, id3.org, APEv2 specification.
+ * Reads and writes MPEG audio, Layer III: frames of silence, and the frame before the sound that tells players its length ("Xing" if the bit
+ * rate varies, "Info" if it does not). It reads as decoders do: what is no frame (tags, zeros, damage) is left out. Source: the Xing header
+ * as LAME writes it.
  */
-import { type FrameHeader, frameLength, readFrame } from './mpeg';
 import {
-	IDLE_ELEMENT,
-	inWords,
-	MOST_IDLE,
-	noSound,
-	type Point,
-	type Scan,
-	type SoundFacts,
-	type Unread,
-} from './sound';
+	type FrameHeader,
+	frameLength,
+	frameOf,
+	HEADER_BYTES,
+	isOneFormat,
+	readFrame,
+} from './mpeg';
+import { noSound, type Point, type Scan, type SoundFacts, type Unread } from './sound';
 import { MOST_BYTES } from './wav';
-
-const HEADER_BYTES = 4;
-
-function readHeader(bits: number): FrameHeader | { problem: string } {
-	const frame = readFrame(bits);
-	if (frame === undefined) return { problem: 'is not the beginning of an MP3 frame' };
-	if (frame.layer !== 3) return { problem: 'is MPEG audio, but not Layer III' };
-	return frame.length === 0 ? { problem: 'is a frame in free format' } : frame;
-}
 
 function sideInfoBytes({ version, channels }: FrameHeader): number {
 	if (version === '1') return channels === 1 ? 17 : 32;
@@ -80,48 +70,17 @@ function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 	return isXing || isAt(bytes, HEADER_BYTES + 32, 'VBRI');
 }
 
-/** `isInfoFrame` and `tagLength` read no more bytes than these. */
-const LOOK_BYTES = HEADER_BYTES + 32 + 6;
-
 const isAt = (bytes: Buffer, at: number, mark: string) =>
 	bytes.toString('latin1', at, at + mark.length) === mark;
 
-function tagLength(bytes: Buffer): number | undefined {
-	if (isAt(bytes, 0, 'ID3')) {
-		// ID3 uses seven bits of each byte, so that no size looks like a frame. Header and footer have ten bytes each.
-		const size = [...bytes.subarray(6, 10)].reduce((sum, byte) => sum * 128 + byte, 0);
-		const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
-		return 10 + size + (hasFooter ? 10 : 0);
-	}
-	if (isAt(bytes, 0, 'APETAGEX')) return 32 + bytes.readUInt32LE(12);
-	if (isAt(bytes, 0, 'TAG+')) return 227;
-	return isAt(bytes, 0, 'TAG') ? 128 : undefined;
-}
-
-/** Finds the beginning of an APE tag without a header at the end of a file of `total` bytes. */
-function tagBegin(tail: Buffer, total: number): number | undefined {
-	const after = isAt(tail, tail.length - 128, 'TAG') ? 128 : 0;
-	const footer = tail.length - after - 32;
-	return isAt(tail, footer, 'APETAGEX')
-		? total - after - tail.readUInt32LE(footer + 12)
-		: undefined;
-}
-
-/** A frame of sound, something to skip, or neither. */
-type Element = FrameHeader | { length: number; idle: number } | { problem: string };
-
-const problemAt = (at: number, problem: string): Element => ({
-	problem: `what lies at byte ${inWords(at)} ${problem}`,
-});
-
-function zerosIn(bytes: Buffer): number {
-	let count = 0;
-	while (bytes[count] === 0) count += 1;
-	return count;
-}
+/** The longest frame (320 kbit/s at 32,000 Hz, with padding), and the header of the next one. */
+const LOOK_BYTES = 1_441 + HEADER_BYTES;
 
 class Mp3Sound {
 	private header: FrameHeader | undefined;
+	/** The frame before, and where it ends. */
+	private last: FrameHeader | undefined;
+	private end = 0;
 	/** Caches headers by their bits, because reading one takes longer than everything else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
@@ -129,31 +88,36 @@ class Mp3Sound {
 	/** Frames between two points. */
 	private stride = 1;
 
-	/** @param bytes of the file, from its byte `from` on */
-	readElement(bytes: Buffer, from: number): Element {
-		const start = bytes.readUInt32BE();
-		const frame = this.headers.get(start) ?? readHeader(start);
-		if ('problem' in frame) {
-			const zeros = zerosIn(bytes);
-			if (zeros > 0) return { length: zeros, idle: zeros };
-			const length = tagLength(bytes);
-			return length === undefined ? problemAt(from, frame.problem) : { length, idle: IDLE_ELEMENT };
+	/** @param bytes of the file, from its byte `at` on @returns how many of them are read now, or why the sound can't be joined */
+	read(bytes: Buffer, at: number): number | string {
+		const { headers, ranges, found } = this;
+		const bits = bytes.readUInt32BE();
+		const frame = headers.get(bits) ?? frameOf(bits);
+		if (frame === undefined || !this.isFrame(frame, bytes, at)) {
+			const next = bytes.indexOf(0xff, 1);
+			return next < 0 ? bytes.length : next;
 		}
-		const { length, bits, channels } = frame;
+		[this.last, this.end] = [frame, at + frame.length];
+		if (found.units === 0 && isInfoFrame(bytes, frame)) return frame.length;
 		const first = (this.header ??= frame);
-		// Sync, version, layer and sample rate are the same in all frames.
-		if (((bits ^ first.bits) & 0xfffe_0c00) !== 0 || channels !== first.channels)
-			return problemAt(from, 'is a frame of another format than those before it');
-		// Between other frames the mark could stand there by chance, but such a frame codes something.
-		const mayBeInfo = this.found.units === 0 || bytes.readUInt32BE(HEADER_BYTES) === 0;
-		if (mayBeInfo && isInfoFrame(bytes, frame)) return { length, idle: IDLE_ELEMENT };
+		if (!isOneFormat(first, frame)) return 'its frames have more than one format';
 		// Such a file is broken, and not worth the memory.
-		if (this.ranges.length === 1_000 && this.ranges.at(-1)?.[1] !== from)
-			return { problem: 'its sound lies in more than 1,000 pieces' };
-		return frame;
+		if (ranges.length === 1_000 && ranges.at(-1)?.[1] !== at)
+			return 'its sound lies in more than 1,000 pieces';
+		this.add(frame, at);
+		return frame.length;
 	}
 
-	add(frame: FrameHeader, from: number): void {
+	/** Other bytes can look like a header, so a frame continues the one before, or the next one continues it. */
+	private isFrame(frame: FrameHeader, bytes: Buffer, at: number): boolean {
+		const { last, end } = this;
+		if (frame.length > bytes.length) return false;
+		if (last !== undefined && at === end && isOneFormat(last, frame)) return true;
+		const next = readFrame(bytes, frame.length);
+		return next !== undefined && isOneFormat(frame, next);
+	}
+
+	private add(frame: FrameHeader, from: number): void {
 		const { headers, found, ranges } = this;
 		headers.set(frame.bits, frame);
 		const range = ranges.at(-1);
@@ -170,7 +134,7 @@ class Mp3Sound {
 
 	facts(): SoundFacts {
 		const { header, headers, found, ranges } = this;
-		if (header === undefined || found.units === 0) return noSound('it holds no sound');
+		if (header === undefined) return noSound('it holds no sound');
 		const { version, sampleRate, samplesPerFrame: samplesPerUnit } = header;
 		const format = { format: header, coding: `MPEG-${version}`, samplesPerUnit };
 		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));
@@ -182,38 +146,13 @@ class Mp3Sound {
 
 export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
-	let problem: string | undefined;
-	let [at, idle] = [0, 0];
-	for (;;) {
+	for (let at = 0; ;) {
 		// A generator for each frame would take longer than what it reads.
 		if (file.total < at + LOOK_BYTES) yield* file.read(at, LOOK_BYTES);
 		const bytes = file.from(at);
-		if (bytes.length === 0) break;
-		// The end of a file is read as if zeros followed.
-		const isEnd = bytes.length < LOOK_BYTES;
-		const element = sound.readElement(
-			isEnd ? Buffer.concat([bytes, Buffer.alloc(LOOK_BYTES)]) : bytes,
-			at,
-		);
-		if ('problem' in element) {
-			problem = element.problem;
-			break;
-		}
-		const end = at + element.length;
-		if ('bits' in element) {
-			if (file.total < end) yield* file.read(at, element.length);
-			// A frame that was cut off does not count.
-			if (file.total < end) break;
-			sound.add(element, at);
-			idle = 0;
-		} else if ((idle += element.idle) > MOST_IDLE) {
-			problem = 'it holds no sound for too long';
-			break;
-		}
-		at = end;
+		if (bytes.length < HEADER_BYTES) return sound.facts();
+		const read = sound.read(bytes, at);
+		if (typeof read === 'string') return noSound(read);
+		at += read;
 	}
-	yield* file.read(Infinity, 0);
-	// Fewer bytes than a header are the rest of a frame that was cut off.
-	const isOver = file.total - at < HEADER_BYTES || tagBegin(file.bytes, file.total) === at;
-	return problem === undefined || isOver ? sound.facts() : noSound(problem);
 }

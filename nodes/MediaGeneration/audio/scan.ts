@@ -1,18 +1,15 @@
 /** Finds in one pass over a sound file what it is, and where its sound lies. */
-import { typeOfBytes } from './kinds';
+import { FILE_HEAD_BYTES, typeOfBytes } from './kinds';
 import { scanMp3 } from './mp3';
 import { noSound, type Scan, type SoundFacts, Unread } from './sound';
 import { scanWav } from './wav';
 
 function* scanSound(file: Unread): Scan {
-	const head = (yield* file.read(0, 12)).subarray(0, 12);
+	const head = yield* file.read(0, FILE_HEAD_BYTES);
 	if (head.length === 0) return noSound('it is empty');
-	const text = head.toString('latin1');
-	if (/^(RF64|BW64)/.test(text)) return noSound('it is a WAV file for more than 4 GB (RF64)');
-	const type = typeOfBytes(head)?.type;
+	const type = typeOfBytes(head);
 	if (type?.extension === 'wav') return yield* scanWav(file);
-	// Some MP3 files begin with zeros, as padding.
-	if (type?.extension === 'mp3' || /^(APETAGEX|TAG|\0+$)/.test(text)) return yield* scanMp3(file);
+	if (type?.extension === 'mp3') return yield* scanMp3(file);
 	const what = type === undefined ? 'it is not' : `it is ${type.mimeType}, not`;
 	return noSound(`${what} an MP3 or WAV file`);
 }

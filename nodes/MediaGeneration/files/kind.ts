@@ -56,14 +56,14 @@ function namedTypes(about: AboutFile) {
 
 const UNKNOWN: kinds.FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
 
-/** Decides by certain bytes, a raw format that was asked for, the address, the header, any format asked for, and at last uncertain bytes. */
+/** Decides by the first bytes, a raw format that was asked for, the address, the header, and at last any format asked for. */
 export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 	const signature = kinds.typeOfBytes(head);
-	if (signature?.certain === true) return signature.type;
+	if (signature !== undefined) return signature;
 	const { byFormat, byUrl, byHeader } = namedTypes(about);
 	// Any other format would show in the bytes.
 	if (byFormat !== undefined && kinds.isRaw(byFormat)) return byFormat;
-	const found = byUrl ?? byHeader ?? byFormat ?? signature?.type;
+	const found = byUrl ?? byHeader ?? byFormat;
 	if (found !== undefined) return found;
 	const text = leadingText(head);
 	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;

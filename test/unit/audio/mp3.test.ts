@@ -1,4 +1,4 @@
-/** MP3 files as they come: their frames counted, everything else left out, what is broken refused in words. */
+/** MP3 files as they come: their frames counted, and everything else left out. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
@@ -72,34 +72,12 @@ describe('frames are counted as a decoder counts them', () => {
 });
 
 describe('what is not sound is left out', () => {
-	const syncsafe = (size: number) => Buffer.from([21, 14, 7, 0].map((by) => (size >> by) & 0x7f));
-	const id3v2WithFooter = () => {
-		const head = Buffer.concat([Buffer.from('ID3\x04\0\x10'), syncsafe(300)]);
-		return Buffer.concat([head, zeros(300), head]);
+	/** An item of an APEv2 tag with what could be a frame, and the footer. */
+	const ape = () => {
+		const item = Buffer.from('\x04\0\0\0\0\0\0\0Title\0\xff\xfb\x90\x64', 'latin1');
+		const footer = Buffer.concat([Buffer.from('APETAGEX'), zeros(24)]);
+		return Buffer.concat([item, footer]);
 	};
-	/** An item, and before and after it what APEv2 puts there. */
-	const ape = ({ header, footer }: { header: boolean; footer: boolean }) => {
-		const item = Buffer.concat([
-			Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]),
-			Buffer.from('Title\0\xff\xfbab'),
-		]);
-		const part = (flags: number) => {
-			const bytes = Buffer.alloc(32);
-			bytes.write('APETAGEX');
-			bytes.writeUInt32LE(2000, 8);
-			bytes.writeUInt32LE(item.length + (footer ? 32 : 0), 12);
-			bytes.writeUInt32LE(1, 16);
-			bytes.writeUInt32LE(flags >>> 0, 20);
-			return bytes;
-		};
-		return Buffer.concat([
-			...(header ? [part(0xa0000000)] : []),
-			item,
-			...(footer ? [part(header ? 0x80000000 : 0)] : []),
-		]);
-	};
-	const extended = () =>
-		Buffer.concat([Buffer.from('TAG+'), Buffer.alloc(223, 'x'), id3v1('Title')]);
 	const vbri = () => {
 		const frame = Buffer.alloc(417);
 		frame.writeUInt32BE(0xfffb90c4);
@@ -114,26 +92,19 @@ describe('what is not sound is left out', () => {
 		frame.write('Info', 4 + 2 + 17);
 		return frame;
 	};
-	const apeV1 = () => ape({ header: false, footer: true });
 	const info = () => toneMp3('A tone').subarray(0, 417);
 
 	test.each<[string, () => [before: Buffer, after: Buffer]]>([
 		['nothing', () => [zeros(0), zeros(0)]],
 		['ID3v2', () => [id3v2('Title'), zeros(0)]],
-		['ID3v2 with a footer', () => [id3v2WithFooter(), zeros(0)]],
 		['ID3v1', () => [zeros(0), id3v1('Title')]],
-		['ID3v1, extended', () => [zeros(0), extended()]],
-		['APEv2 before', () => [ape({ header: true, footer: true }), zeros(0)]],
-		['APEv2 after', () => [zeros(0), ape({ header: true, footer: true })]],
-		['APEv1', () => [zeros(0), apeV1()]],
-		['APEv1 and ID3v1', () => [zeros(0), Buffer.concat([apeV1(), id3v1('T')])]],
-		['ID3v2 after', () => [zeros(0), id3v2WithFooter()]],
+		['APEv2 and ID3v1', () => [zeros(0), Buffer.concat([ape(), id3v1('T')])]],
+		['ID3v2 after', () => [zeros(0), id3v2('Title')]],
 		['Info', () => [info(), zeros(0)]],
-		['Info behind', () => [zeros(0), info()]],
 		['Info after a checksum', () => [infoAfterChecksum(), zeros(0)]],
 		['VBRI', () => [vbri(), zeros(0)]],
 		['ID3v2 and Info', () => [Buffer.concat([id3v2('Title'), info()]), id3v1('Title')]],
-		['zeros', () => [zeros(1000), zeros(3000)]],
+		['zeros', () => [zeros(0), zeros(300_000)]],
 		['a byte or two', () => [zeros(0), Buffer.from([0xff, 0xfb])]],
 		['a frame that is not whole', () => [zeros(0), frames.subarray(0, 400)]],
 		['less than a header', () => [zeros(0), Buffer.from('abc')]],
@@ -148,7 +119,7 @@ describe('what is not sound is left out', () => {
 	});
 
 	test('a file in too many pieces is refused', async () => {
-		const piece = Buffer.concat([frames.subarray(0, 417), zeros(10)]);
+		const piece = Buffer.concat([frames.subarray(0, 417 + 418), zeros(10)]);
 		const pieces = (length: number) => Buffer.concat(Array.from({ length }, () => piece));
 		const most = Buffer.concat([pieces(999), frames]);
 		expect((await factsOf(most)).ranges).toHaveLength(1000);
@@ -157,68 +128,47 @@ describe('what is not sound is left out', () => {
 	});
 });
 
-describe('what is broken is refused, and where', () => {
+describe('what is broken', () => {
+	/** Where the third frame begins. */
+	const third = () => 417 + 418;
 	const broken = (at: number, bytes: number[]) => {
 		const file = Buffer.from(frames);
 		Buffer.from(bytes).copy(file, at);
 		return file;
 	};
-	/** Where the third frame begins. */
-	const third = () => 417 + 418;
 
-	const NO_FRAME = /^what lies at byte [\d,]+ is not the beginning of an MP3 frame$/;
-	const OTHER_FORMAT = 'is a frame of another format than those before it';
-	const behind = (bytes: Buffer | string) => Buffer.concat([frames, Buffer.from(bytes as string)]);
-	const likeAnApeTag = () => {
-		const footer = Buffer.alloc(32, 'x');
-		footer.writeUInt32LE(32, 12);
-		return footer;
-	};
+	test.each<[string, number[]]>([
+		['what is no header', [0x12, 0x34]],
+		['free format', [0xff, 0xfb, 0x00]],
+		['another layer', [0xff, 0xfd]],
+		['no version', [0xff, 0xeb]],
+		['no sample rate', [0xff, 0xfb, 0x9c]],
+		['no bit rate', [0xff, 0xfb, 0xf0]],
+		['another sample rate', [0xff, 0xfb, 0x94]],
+		['stereo', [0xff, 0xfb, 0x90, 0x44]],
+	])('a frame with %s is left out, as players do', async (_, bytes) => {
+		const facts = await factsOf(broken(third(), bytes));
+		expect(facts.units).toBe(count - 1);
+		expect(facts.ranges).toEqual([
+			[0, third()],
+			[third() + 418, frames.length],
+		]);
+	});
 
-	test.each<[string, () => Buffer, string | RegExp]>([
-		['a frame', () => broken(third(), [0x12, 0x34]), 'what lies at byte 835 is not the beginning'],
+	test.each<[string, () => Buffer, string]>([
 		[
-			'a missing byte',
-			() => Buffer.concat([frames.subarray(0, 500), frames.subarray(501)]),
-			NO_FRAME,
+			'two formats',
+			() => Buffer.concat([frames, toneMp3('A tone', { sampleRate: 48000 })]),
+			'its frames have more than one format',
 		],
-		['text after the sound', () => behind('and more'), NO_FRAME],
-		['what states its size as an APE tag does', () => behind(likeAnApeTag()), NO_FRAME],
-		['free format', () => broken(third() + 2, [0x00]), 'byte 835 is a frame in free format'],
-		['another layer', () => broken(third() + 1, [0xfd]), 'is MPEG audio, but not Layer III'],
-		['no version', () => broken(third() + 1, [0xeb]), NO_FRAME],
-		['no sample rate', () => broken(third() + 2, [0x9c]), NO_FRAME],
-		['a bit rate', () => broken(third() + 2, [0xf0]), 'byte 835 is not the beginning of'],
-		['another sample rate', () => behind(toneMp3('A tone', { sampleRate: 48000 })), OTHER_FORMAT],
-		['stereo frames', () => broken(third() + 3, [0x44]), `what lies at byte 835 ${OTHER_FORMAT}`],
+		['a tag alone', () => id3v2('Title'), 'it holds no sound'],
+		['zeros', () => zeros(100), 'it is not an MP3 or WAV file'],
+		[
+			'a WAV header',
+			() => Buffer.from('RIFF\n\n\n\nWAVE'.padEnd(99, '\0')),
+			'it is a WAV file without samples',
+		],
 	])('%s', async (_, file, problem) => {
-		const said = await problemOf(file());
-		if (typeof problem === 'string') expect(said).toContain(problem);
-		else expect(said).toMatch(problem);
+		expect(await problemOf(file())).toBe(problem);
 	});
-
-	test.each([
-		['zeros', '\0'.repeat(100), 'it holds no sound'],
-		['a WAV header', 'RIFF\n\n\n\nWAVE'.padEnd(99, '\0'), 'it is a WAV file without samples'],
-	])('%s', async (_, text, problem) => {
-		expect(await problemOf(Buffer.from(text, 'latin1'))).toBe(problem);
-	});
-});
-
-const tags = (count: number) => Array<Buffer>(count).fill(Buffer.from('ID3\x04\0\0\0\0\0\0'));
-test.each<[string, number, Buffer[], boolean]>([
-	['zeros', 40_000, [Buffer.alloc(65_472)], true],
-	['more zeros', 40_000, [Buffer.alloc(65_537)], false],
-	['zeros that come byte by byte', 1, [Buffer.alloc(65_537)], false],
-	['empty tags', 40_000, tags(1_023), true],
-	['more of them', 40_000, tags(1_025), false],
-])('what holds no sound is passed over for 64 kB: %s', async (_, size, between, isJoinable) => {
-	const sound = toneMp3('Some words');
-	const file = Buffer.concat([sound, ...between, sound]);
-	const chunks = Array.from({ length: Math.ceil(file.length / size) }, (_each, index) =>
-		file.subarray(index * size, (index + 1) * size),
-	);
-	const facts = await soundFactsOf(chunks);
-	if (isJoinable) expect(facts.kind).toBe('mp3');
-	else expect(facts).toMatchObject({ problem: 'it holds no sound for too long' });
 });
