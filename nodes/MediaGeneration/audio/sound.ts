@@ -67,10 +67,6 @@ export const toMs = (seconds: number): number => Math.round(seconds * 1000) / 10
 /** A pass over a file: it yields when it needs more of it, and ends at the latest once the file is whole. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
-/** A pass skips this many bytes of padding between sounds. A tag or a chunk counts as 64 of them. */
-export const MOST_IDLE = 65_536;
-export const IDLE_ELEMENT = 64;
-
 const EMPTY = Buffer.alloc(0);
 
 export class Unread {
@@ -94,9 +90,7 @@ export class Unread {
 	/** Returns the bytes from a place on, at least `count` or as many as the file has, and drops those before them. */
 	*read(from: number, count: number): Scan<Buffer> {
 		while (this.total < from + count && !this.isWhole) {
-			// Enough of a file's end to find the tags there.
-			const needed = Math.max(this.total - from, 160);
-			this.bytes = this.bytes.subarray(-needed);
+			this.bytes = this.from(from);
 			yield;
 		}
 		return this.from(from);

@@ -12,11 +12,11 @@ interface Shape {
 	after?: Buffer[];
 }
 
-function chunk(id: string, content: Buffer, { size = content.length, padded = true } = {}): Buffer {
+function chunk(id: string, content: Buffer, { size = content.length } = {}): Buffer {
 	const head = Buffer.alloc(8);
 	head.write(id);
 	head.writeUInt32LE(size, 4);
-	const padding = padded && content.length % 2 === 1 ? [Buffer.alloc(1)] : [];
+	const padding = content.length % 2 === 1 ? [Buffer.alloc(1)] : [];
 	return Buffer.concat([head, content, ...padding]);
 }
 
@@ -81,7 +81,6 @@ function wav({
 	return Buffer.concat([head, body]);
 }
 
-const unpadded = chunk('note', Buffer.from('odd'), { padded: false });
 const list = chunk('LIST', Buffer.from('INFOISFT\x04\0\0\0test'));
 
 test.each<[string, Shape, samples: number]>([
@@ -90,20 +89,12 @@ test.each<[string, Shape, samples: number]>([
 	['a long format chunk', { format: Buffer.concat([plain(), Buffer.alloc(500)]) }, 3],
 	['a LIST before the samples', { before: [list] }, 3],
 	['chunks of an odd size', { before: [chunk('note', Buffer.from('odd'))], after: [list] }, 3],
-	['an odd size without padding', { before: [unpadded] }, 3],
 	['the size of a stream: 0', { riffSize: 0, dataSize: 0 }, 3],
 	['the size of a stream: all ones', { riffSize: 0xffffffff, dataSize: 0xffffffff }, 3],
-	['the size of a stream: 0, but that of the file', { riffSize: 36, dataSize: 0 }, 3],
 	['a file that was cut off', { dataSize: 1000 }, 3],
 	['a sample that is not whole', { data: SOUND.subarray(0, 5) }, 2],
-	['no samples, but a LIST', { data: Buffer.alloc(0), after: [list] }, 0],
-	['no size, but that of its samples', { riffSize: 0, after: [list] }, 3],
 	['float', { format: plain({ tag: 3, bits: 32 }), data: Buffer.alloc(8) }, 2],
 	['float, extensible', { format: extensible({ inner: 3 }) }, 3],
-	['a sound from the telephone', { format: plain({ rate: 4_000 }) }, 3],
-	['as fast as can be', { format: plain({ rate: 384_000 }) }, 3],
-	['24 channels', { format: plain({ channels: 24 }), data: Buffer.alloc(48) }, 1],
-	['24 bits in 32', { format: plain({ bits: 24, block: 4 }), data: Buffer.alloc(8) }, 2],
 ])('%s', async (_, shape, samples) => {
 	const file = wav(shape);
 	const from = file.indexOf('data') + 8;
@@ -117,8 +108,7 @@ test.each<[string, Shape, samples: number]>([
 
 test.each([
 	['PCM', plain(), 16],
-	['PCM, an odd number of bytes', plain({ bits: 24, block: 5 }), 16],
-	['float', plain({ tag: 3, bits: 32 }), 18],
+	['float', plain({ tag: 3, bits: 32 }), 16],
 	['PCM, extensible', extensible(), 40],
 	['float, extensible', extensible({ inner: 3 }), 40],
 ])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
@@ -126,9 +116,7 @@ test.each([
 	const header = made.joinable ? made.head : Buffer.alloc(0);
 	expect(made).toMatchObject({ bytes: header.readUInt32LE(4) + 8 });
 	expect(header.readUInt32LE(16)).toBe(size);
-	// Formats other than PCM state that their extension is empty.
-	const stated = Buffer.concat([format, Buffer.alloc(2)]).subarray(0, size);
-	expect(header.subarray(20, 20 + size)).toEqual(stated);
+	expect(header.subarray(20, 20 + size)).toEqual(format);
 });
 
 // Whatever is kept of what was read takes time that grows with the square of its length.
@@ -148,25 +136,17 @@ test.each<[string, Shape, object]>([
 
 const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
 const CONTRADICTS = 'its format chunk contradicts itself';
-const unreal = (what: string) => `its format chunk has implausible values: ${what} for each sample`;
 const formatted = (format: PlainFormat) => wav({ format: plain(format) });
 
 test.each<[string, Buffer, string]>([
 	['ADPCM', formatted({ tag: 2, bits: 4, block: 256 }), coded('format 2')],
-	['MP3 in a WAV file', formatted({ tag: 0x55, bits: 0, block: 1 }), coded('format 85')],
-	['µ-law', formatted({ tag: 7, bits: 8 }), coded('µ-law')],
+	['µ-law', formatted({ tag: 7, bits: 8 }), coded('format 7')],
 	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
 	['a short format chunk', wav({ format: Buffer.alloc(14) }), 'its format chunk is too short'],
 	['no channels', formatted({ channels: 0, block: 2 }), CONTRADICTS],
 	['a space that its channels can not share', formatted({ channels: 2, block: 5 }), CONTRADICTS],
-	...[0, 3_999, 384_001, 4_000_000].map((rate): [string, Buffer, string] => [
-		`${rate} Hz`,
-		formatted({ rate }),
-		unreal(`${rate} Hz, 1 channels, 2 bytes`),
-	]),
-	['25 channels', formatted({ channels: 25 }), unreal('8000 Hz, 25 channels, 50 bytes')],
-	['64 bytes for a sample', formatted({ block: 64 }), unreal('8000 Hz, 1 channels, 64 bytes')],
-	['RF64', wav({ id: 'RF64' }), 'it is a WAV file for more than 4 GB (RF64)'],
+	['no rate', formatted({ rate: 0 }), CONTRADICTS],
+	['samples with space between them', formatted({ bits: 24, block: 4 }), CONTRADICTS],
 	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
 	[
 		'no format chunk',
@@ -176,15 +156,4 @@ test.each<[string, Buffer, string]>([
 	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await soundFactsOf([file])).toEqual({ kind: 'none', problem });
-});
-
-test.each<[string, Buffer[], boolean]>([
-	['a thousand', Array<Buffer>(1_000).fill(chunk('junk', Buffer.alloc(0))), true],
-	['more of them', Array<Buffer>(1_100).fill(chunk('junk', Buffer.alloc(0))), false],
-	['zeros without end', [Buffer.alloc(70_000)], false],
-])('chunks before the sound are passed over for 64 kB: %s', async (_name, before, isSound) => {
-	const facts = await soundFactsOf([wav({ before })]);
-	if (isSound) expect(facts.kind).toBe('wav');
-	else
-		expect(facts).toMatchObject({ problem: 'it is a WAV file that holds no sound for too long' });
 });
