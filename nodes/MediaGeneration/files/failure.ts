@@ -8,57 +8,12 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { isOutcome, itemsInWords, onOneLine, type Failure, type Outcome } from '../base/failures';
+import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
 import { isObject } from '../base/json';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
 import type { DeliveredOutput } from './files';
-
-export interface LeftOver {
-	/** Tasks that are paid for and can still be fetched. */
-	taskIds: readonly string[];
-	/** The tasks of these items may exist: the answer to their creation never came. */
-	unclearItems: readonly number[];
-	/** An unclear answer named these tasks. */
-	namedTaskIds: readonly string[];
-	/** Whether this run creates tasks, and would again. */
-	creates?: boolean;
-	/** What became of the other items, in words. */
-	others?: string;
-}
-
-function wordsForUnclear({ unclearItems, namedTaskIds }: LeftOver): string {
-	if (unclearItems.length === 0) return '';
-	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
-	const [tasks, why] =
-		unclearItems.length === 1
-			? ['task', 'the answer to its creation']
-			: ['tasks', 'the answers to their creations'];
-	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as ${why} never came: check at the service.${named}`;
-}
-
-/** What a run leaves, for the log. */
-export function wordsFor(left: LeftOver): string {
-	const { taskIds } = left;
-	const tasks =
-		taskIds.length === 0
-			? ''
-			: ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
-	return `${wordsForUnclear(left)}${tasks}`;
-}
-
-/** Adds to a failure what is paid for, and what running the node again would cost. The failure itself names its own task. */
-function adviceAfter({ taskId }: Failure, left: LeftOver): string {
-	const { taskIds, creates = false, others = '' } = left;
-	const before = `${others}${wordsForUnclear(left)}`;
-	if (taskIds.every((each) => each === taskId)) return before;
-	const list = taskIds.join(', ');
-	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
-	const [paid, them] =
-		taskIds.length === 1 ? ['1 that is', 'it'] : [`${taskIds.length} that are`, 'those'];
-	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch ${them} with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
-}
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
@@ -102,15 +57,16 @@ interface ItemFailure {
 	failure: Failure;
 }
 
-/** Uses our words alone, because an error of the HTTP helper contains the request with its headers. */
+/**
+ * Uses our words alone, because an error of the HTTP helper contains the request with its headers.
+ * @param advice follows the failure's own
+ */
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
-	left?: LeftOver,
+	advice = '',
 ): NodeApiError | NodeOperationError {
-	const description = inHtml(
-		`${failure.description}${left === undefined ? '' : adviceAfter(failure, left)}`,
-	);
+	const description = inHtml(`${failure.description}${advice}`);
 	const message = withoutSocketCodes(failure.message);
 	const error =
 		failure.outcome === 'invalid'

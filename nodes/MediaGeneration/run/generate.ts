@@ -21,6 +21,7 @@ import { readInputFiles } from './inputFiles';
 import { conclude, noteFailure, sleeplessResult } from './conclude';
 import { takeUpEarlier } from './creating';
 import { failedResult, type Item, type ItemResult } from './item';
+import { withEarlierTasks } from './left';
 import { runPart } from './part';
 import { includedInput, Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
@@ -66,7 +67,7 @@ async function runPlanned(
 		report.throwFirstFailure(ready);
 		hintAtItems(run, ready);
 		const items = ready.map((each) =>
-			each.kind === 'item' ? each : report.withEarlierTasks(each),
+			each.kind === 'item' ? each : withEarlierTasks(ledger, each),
 		);
 		results = await runItems(run, items);
 		report.note(results, run.spending);
@@ -83,7 +84,7 @@ async function runPlanned(
 	} finally {
 		run.paidTasks.write();
 		// A stop can cut short creations, waits, downloads, or the last poll before the sleep.
-		if (run.isStopped) report.log('the execution was stopped', report.left(results));
+		if (run.isStopped) report.log('the execution was stopped', results);
 		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
 }

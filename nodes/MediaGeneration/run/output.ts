@@ -1,7 +1,7 @@
-/** Makes a run's output from its items' results, and names the tasks that it leaves. */
+/** Makes a run's output from its items' results, or the error that ends it. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
-import { failureItem, nodeError, wordsFor, type LeftOver } from '../files/failure';
+import { failureItem, nodeError } from '../files/failure';
 import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/hint';
 import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/item';
@@ -9,6 +9,14 @@ import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/failures';
 import type { FailedResult, ItemResult } from './item';
+import {
+	adviceAfter,
+	failuresIn,
+	leftBy,
+	withEarlierTasks,
+	wordsFor,
+	wordsForUnclear,
+} from './left';
 import type { Planned } from './plan';
 import type { Spending } from '../task/spending';
 
@@ -32,29 +40,6 @@ export function failedItem(
 ): INodeExecutionData {
 	if (!continueOnFail) throw nodeError(context.getNode(), { failure, index });
 	return failureItem(context.getNode(), { failure, index });
-}
-
-const failuresIn = (results: Planned) => results.filter((result) => result.kind === 'failed');
-const knownTasks = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
-
-function othersOf(first: FailedResult, results: Planned): string {
-	const others = results.filter((result) => result !== first);
-	const failed = failuresIn(others).length;
-	const made = others.filter(
-		(result) => result.kind !== 'failed' && knownTasks(result).length > 0,
-	).length;
-	// Such items were not begun.
-	const ready = others.filter(({ kind }) => kind === 'item').length;
-	const none = others.length - failed - made - ready;
-	const items = (count: number) => `${count} other ${count === 1 ? 'item' : 'items'}`;
-	return [
-		made > 0 && ` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}.`,
-		failed > 0 && ` ${items(failed)} failed, too.`,
-		none > 0 && ` ${items(none)} got no task.`,
-		ready > 0 && ` Nothing was sent for ${items(ready)} either.`,
-	]
-		.filter((words) => words !== false)
-		.join('');
 }
 
 export class Report {
@@ -87,57 +72,29 @@ export class Report {
 			: [...items.filter((item) => item.binary), failureItem(node, result, { outputs })];
 	}
 
-	/** Lists paid tasks that can still be fetched (all except those that the service calls failed), and items whose tasks may exist. */
-	left(results: Planned): LeftOver {
-		const failed = failuresIn(results);
-		const before = this.ledger.left;
-		const known = new Set([
-			...before.made.map(({ taskId }) => taskId),
-			...results.flatMap((result) => knownTasks(result)),
-		]);
-		const now = failed.map(({ index: item, failure }) => ({ item, failure }));
-		const unclear = [
-			...before.unclear,
-			...now.filter(({ failure }) => failure.outcome === 'unknown'),
-		];
-		const named = unclear
-			.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
-			.filter((taskId) => !known.has(taskId));
-		const isMade = (id: string | undefined) => before.made.some(({ taskId }) => taskId === id);
-		// An ID that the user entered and the service does not know is no paid task.
-		const useless = new Set(
-			failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
-				outcome === 'failed' || (httpStatus === 404 && !isMade(taskId)) ? taskId : undefined,
-			),
-		);
-		return {
-			taskIds: [...known].filter((taskId) => !useless.has(taskId)),
-			unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
-			namedTaskIds: [...new Set(named)],
-			creates: before.made.length > 0,
-		};
-	}
-
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
 	throwFirstFailure(results: Planned): void {
 		const [first] = failuresIn(results);
 		if (first === undefined || this.continueOnFail) return;
-		const left = this.left(results);
 		// The end of a stopped run is logged once.
-		if (this.context.getExecutionCancelSignal()?.aborted !== true) this.log('the run failed', left);
-		const others = othersOf(first, results);
-		throw nodeError(this.context.getNode(), first, { ...left, others });
+		if (this.context.getExecutionCancelSignal()?.aborted !== true)
+			this.log('the run failed', results);
+		const advice = adviceAfter(first, results, leftBy(this.ledger, results));
+		throw nodeError(this.context.getNode(), first, advice);
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
-	log(why: string, left: LeftOver): void {
-		const words = wordsFor(left);
-		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
+	log(why: string, results: Planned): void {
+		this.warn(why, wordsFor(leftBy(this.ledger, results)));
 	}
 
 	/** An execution that continues has no error that names them, and one that sleeps may be stopped before its output. */
 	logUnclear(why: string, results: Planned): void {
-		this.log(why, { ...this.left(results), taskIds: [] });
+		this.warn(why, wordsForUnclear(leftBy(this.ledger, results)));
+	}
+
+	private warn(why: string, words: string): void {
+		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 
 	note(results: readonly ItemResult[], { spent: { tasks, unnamed, credits } }: Spending): void {
@@ -158,34 +115,9 @@ export class Report {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}
 
-	/** Adds to an item that this try refused what earlier tries paid for. */
-	withEarlierTasks(result: ItemResult): ItemResult {
-		if (
-			result.kind !== 'failed' ||
-			result.taskIds.length > 0 ||
-			result.failure.outcome !== 'invalid'
-		)
-			return result;
-		const { made, unclear } = this.ledger.left;
-		const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
-		const failures = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
-		const [first] = failures;
-		// Each part of a text can be unclear, with an answer that names a task.
-		const all = [...new Set([...taskIds, ...failures.flatMap(({ taskId }) => taskId ?? [])])];
-		if (all.length === 0) return first === undefined ? result : { ...result, failure: first };
-		const refused: Failure = {
-			outcome: 'unreachable',
-			message: `${result.failure.message}; tasks of this item exist: ${all.join(', ')}`,
-			description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
-		};
-		// They may be only some parts of a text, so no single one stands for the item.
-		const whole = { taskIds: all, part: undefined, longText: undefined };
-		return { ...result, taskIds, failure: { ...(first ?? refused), taskId: undefined, whole } };
-	}
-
 	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(given);
-		const results = given.map((result) => this.withEarlierTasks(result));
+		const results = given.map((result) => withEarlierTasks(this.ledger, result));
 		const failed = failuresIn(results).length;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'

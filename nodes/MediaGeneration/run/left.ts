@@ -1,0 +1,126 @@
+/**
+ * What a run leaves behind: tasks that are or may be paid for, of this try and those before. Its log names them, the error that ends it,
+ * and the items that it refuses.
+ */
+import { itemsInWords, type Failure } from '../base/failures';
+import type { Ledger } from '../task/ledger';
+import type { FailedResult, ItemResult } from './item';
+import type { Planned } from './plan';
+
+export interface Left {
+	/** Tasks that are paid for and can still be fetched. */
+	taskIds: readonly string[];
+	/** The tasks of these items may exist: the answer to their creation never came. */
+	unclearItems: readonly number[];
+	/** An unclear answer named these tasks. */
+	namedTaskIds: readonly string[];
+	/** Whether this run creates tasks, and would again. */
+	creates: boolean;
+}
+
+export const failuresIn = (results: Planned) =>
+	results.filter((result) => result.kind === 'failed');
+
+const knownTasks = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
+
+export function leftBy(ledger: Ledger, results: Planned): Left {
+	const { made, unclear: before } = ledger.left;
+	const failed = failuresIn(results);
+	const known = new Set([
+		...made.map(({ taskId }) => taskId),
+		...results.flatMap((result) => knownTasks(result)),
+	]);
+	const now = failed.map(({ index: item, failure }) => ({ item, failure }));
+	const unclear = [...before, ...now.filter(({ failure }) => failure.outcome === 'unknown')];
+	const named = unclear
+		.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
+		.filter((taskId) => !known.has(taskId));
+	const isMade = (id: string | undefined) => made.some(({ taskId }) => taskId === id);
+	// An ID that the user entered and the service does not know is no paid task.
+	const useless = new Set(
+		failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
+			outcome === 'failed' || (httpStatus === 404 && !isMade(taskId)) ? taskId : undefined,
+		),
+	);
+	return {
+		taskIds: [...known].filter((taskId) => !useless.has(taskId)),
+		unclearItems: [...new Set(unclear.map(({ item }) => item))].sort((a, b) => a - b),
+		namedTaskIds: [...new Set(named)],
+		creates: made.length > 0,
+	};
+}
+
+/** For the log of an execution that continues. */
+export function wordsForUnclear({ unclearItems, namedTaskIds }: Left): string {
+	if (unclearItems.length === 0) return '';
+	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
+	const [tasks, why] =
+		unclearItems.length === 1
+			? ['task', 'the answer to its creation']
+			: ['tasks', 'the answers to their creations'];
+	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as ${why} never came: check at the service.${named}`;
+}
+
+/** For the log of an execution that ends. */
+export function wordsFor(left: Left): string {
+	const { taskIds } = left;
+	const tasks =
+		taskIds.length === 0
+			? ''
+			: ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
+	return `${wordsForUnclear(left)}${tasks}`;
+}
+
+/** Says in the error of the first failure what became of the rest, and what running the node again would cost. */
+export function adviceAfter(first: FailedResult, results: Planned, left: Left): string {
+	const { taskIds, creates } = left;
+	const before = `${othersOf(first, results)}${wordsForUnclear(left)}`;
+	// The failure itself names its own task.
+	if (taskIds.every((each) => each === first.failure.taskId)) return before;
+	const list = taskIds.join(', ');
+	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
+	const [paid, them] =
+		taskIds.length === 1 ? ['1 that is', 'it'] : [`${taskIds.length} that are`, 'those'];
+	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch ${them} with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
+}
+
+function othersOf(first: FailedResult, results: Planned): string {
+	const others = results.filter((result) => result !== first);
+	const failed = failuresIn(others).length;
+	const made = others.filter(
+		(result) => result.kind !== 'failed' && knownTasks(result).length > 0,
+	).length;
+	// Such items were not begun.
+	const ready = others.filter(({ kind }) => kind === 'item').length;
+	const none = others.length - failed - made - ready;
+	const items = (count: number) => `${count} other ${count === 1 ? 'item' : 'items'}`;
+	return [
+		made > 0 && ` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}.`,
+		failed > 0 && ` ${items(failed)} failed, too.`,
+		none > 0 && ` ${items(none)} got no task.`,
+		ready > 0 && ` Nothing was sent for ${items(ready)} either.`,
+	]
+		.filter((words) => words !== false)
+		.join('');
+}
+
+/** Adds to an item that this try refused what earlier tries paid for. */
+export function withEarlierTasks(ledger: Ledger, result: ItemResult): ItemResult {
+	if (result.kind !== 'failed' || result.taskIds.length > 0 || result.failure.outcome !== 'invalid')
+		return result;
+	const { made, unclear } = ledger.left;
+	const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
+	const failures = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
+	const [first] = failures;
+	// Each part of a text can be unclear, with an answer that names a task.
+	const all = [...new Set([...taskIds, ...failures.flatMap(({ taskId }) => taskId ?? [])])];
+	if (all.length === 0) return first === undefined ? result : { ...result, failure: first };
+	const refused: Failure = {
+		outcome: 'unreachable',
+		message: `${result.failure.message}; tasks of this item exist: ${all.join(', ')}`,
+		description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
+	};
+	// They may be only some parts of a text, so no single one stands for the item.
+	const whole = { taskIds: all, part: undefined, longText: undefined };
+	return { ...result, taskIds, failure: { ...(first ?? refused), taskId: undefined, whole } };
+}
