@@ -1,5 +1,5 @@
 /** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
-import type { IDataObject } from 'n8n-workflow';
+import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/failures';
 import { asText, trimmedText, type JsonObject } from '../base/json';
 import { realClock } from '../n8n/clock';
@@ -8,7 +8,7 @@ import { outputsOf, resolved } from '../transport/outputs';
 import { unreadable } from '../transport/reading';
 import { parseTask, type Task } from '../transport/task';
 import { denied, taskMissing } from '../transport/taskFailures';
-import { readTaskList, timeOf, type ListedTask } from '../transport/taskList';
+import { readTaskList, type ListedTask } from '../transport/taskList';
 import { askUntilClear } from '../transport/until';
 import { maskKeys } from './account';
 import type { ItemFields } from './fields';
@@ -33,25 +33,28 @@ function withoutSecrets<T>(value: T): T {
 	);
 }
 
-/** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
-function filtersOf(fields: ItemFields) {
-	const { filters } = fields;
-	const [type, status] = [filters.type, filters.status].map(trimmedText);
-	const createdAfter = filters.createdAfter || undefined;
-	const after =
-		createdAfter === undefined
-			? -Infinity
-			: (localTimeOf(createdAfter, fields.timeZone) ?? timeOf(createdAfter));
-	if (after === undefined)
+/** Returns epoch ms, 0 for none. A time that names no zone is one of the workflow's, as n8n's date picker stores it. */
+function timeAfter(createdAfter: unknown, timeZone: string): number {
+	try {
+		return createdAfter === undefined ? 0 : tryToParseDateTime(createdAfter, timeZone).toMillis();
+	} catch {
 		throw invalid(
 			'The filter "Created After" is not a time',
 			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
 		);
+	}
+}
+
+/** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
+function filtersOf(fields: ItemFields) {
+	const { filters } = fields;
+	const [type, status] = [filters.type, filters.status].map(trimmedText);
+	const after = timeAfter(filters.createdAfter || undefined, fields.timeZone);
 	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt <= after;
 	const isWanted = (task: ListedTask) =>
 		!isOld(task) && (!status || asText(task.raw.status)?.toLowerCase() === status.toLowerCase());
 	// Only our own filters need pages larger than what is asked for.
-	const own = status || createdAfter !== undefined ? { isWanted, isOld } : {};
+	const own = status || after > 0 ? { isWanted, isOld } : {};
 	return { type, ...own };
 }
 
@@ -81,22 +84,4 @@ function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDat
 export async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskId = fields.taskId();
 	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
-}
-
-/** Reads a time that names no zone, as n8n's date picker stores them (n8n 2.41). Returns epoch ms; undefined for anything else. */
-export function localTimeOf(value: unknown, timeZone: string): number | undefined {
-	const local = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/;
-	if (typeof value !== 'string' || !local.test(value.trim())) return undefined;
-	const [date = '', time = '00:00'] = value.trim().split(/[T ]/);
-	const asUtc = Date.parse(`${date}T${time}Z`);
-	if (Number.isNaN(asUtc)) return undefined;
-	// If clocks change in between, the second offset is that of the time itself.
-	return asUtc - offsetAt(asUtc - offsetAt(asUtc, timeZone), timeZone);
-}
-
-/** In ms, positive east of Greenwich. */
-function offsetAt(epochMs: number, timeZone: string): number {
-	// Swedish dates are written as in ISO 8601.
-	const shown = new Date(epochMs).toLocaleString('sv-SE', { timeZone });
-	return Date.parse(`${shown.replace(' ', 'T')}Z`) - Math.floor(epochMs / 1_000) * 1_000;
 }
