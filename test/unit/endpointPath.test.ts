@@ -19,25 +19,18 @@ test.each([
 });
 
 test.each<[string, RegExp]>([
-	['v1/task/x', /does not begin with a slash/],
-	['//elsewhere.example/v1/task', /two slashes in a row/],
-	['/', /names no endpoint/],
+	['v1/task/x', /does not begin with one slash/],
+	['//elsewhere.example/v1/task', /does not begin with one slash/],
+	['/\\elsewhere.example/v1/task', /a backslash/],
 	['/v1/../admin', /the part "\.\."/],
-	['/v1/task?x=1', /a question mark or/],
-	['/v1/task#x', /or a number sign/],
-	['/v1/%c0%ae%c0%ae/admin', /a percent sign that encodes nothing/],
+	['/v1/task?x=1', /a question mark, /],
+	['/v1/task#x', /a number sign/],
 	['/v1/a\nb', /a control character/],
 ])('%j is refused', (given, words) => {
 	const { message, description } = refusalOf(() => endpointPath(given));
 	expect(message).toMatch(/^The field "Path" can't be used: /);
 	expect(message).toMatch(words);
 	expect(description).toMatch(/e\.g\. \/v1m\/task\/music-generation/);
-});
-
-test('a path that is too long is refused', () => {
-	expect(endpointPath(`/${'x'.repeat(1_999)}`)).toHaveLength(2_000);
-	const { message } = refusalOf(() => endpointPath(`/${'x'.repeat(2_000)}`));
-	expect(message).toMatch(/longer than 2000 characters/);
 });
 
 test('whatever is accepted stays under the Base URL, also after normalisation', () => {
@@ -59,8 +52,7 @@ test('whatever is accepted stays under the Base URL, also after normalisation', 
 			const url = new URL(`https://api.example.com/base${path}`);
 			expect(url.href).toBe(`https://api.example.com/base${path}`);
 			expect(url.search + url.hash).toBe('');
-			const once = decodeURIComponent(url.pathname);
-			const decoded = `${once}/${once.replace(/%2e/gi, '.')}`.split(/[/\\;]/);
+			const decoded = url.pathname.replace(/%(25)*2e/gi, '.').split(/[/\\;]|%(?:25)*(?:2f|5c|3b)/i);
 			expect(decoded).not.toContain('..');
 			expect(decoded).not.toContain('.');
 		}),
