@@ -102,8 +102,6 @@ test.each<[string, Fields, object]>([
 	expect(request(fields).body).toEqual(body);
 });
 
-const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
-
 describe('bad fields are refused in words', () => {
 	const noAddress = (value: string) => [
 		`The field "Voice" can't be used in an address: it ${value}`,
@@ -120,10 +118,6 @@ describe('bad fields are refused in words', () => {
 	const noObject = (what: string, example: string) => [
 		`The field "${what}" is not a JSON object`,
 		`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
-	];
-	const tooDeep = (what: string) => [
-		`The field "${what}" is nested deeper than 100 levels`,
-		'Enter a flatter JSON object.',
 	];
 	const elsewhere = noAddress('has the part ".."');
 	const unpaired = noAddress('contains an unpaired surrogate');
@@ -162,7 +156,6 @@ describe('bad fields are refused in words', () => {
 		],
 		['a body that is not JSON', { ...create, body: '{a: 1}' }, noJson(BODY, bodyExample)],
 		['a query that is a number', { ...create, query: 7 }, noObject(QUERY, queryExample)],
-		['a body with one deep field', { ...create, body: `{"b":1,"c":${deep(100)}}` }, tooDeep(BODY)],
 		['extra fields as a list', { ...sound, ...extra('[1]') }, noObject(EXTRA, extraExample)],
 		[
 			'a speed in words',

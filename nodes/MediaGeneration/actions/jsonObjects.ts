@@ -14,17 +14,10 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 	return merged;
 }
 
-function nestedDeeperThan(levels: number, value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some((entry) => nestedDeeperThan(levels - 1, entry));
-}
-
 /** @param typed the expression of the field */
 function adviceOnJson(example: string, typed = ''): string {
-	// Expressions of n8n, and texts in quotes, which may contain some.
-	const pieces = typed.match(/\{\{.*?\}\}|"(?:\{\{.*?\}\}|\\.|[^"\\])*"/gs) ?? [];
-	const texts = pieces.filter((piece) => piece.startsWith('"'));
-	const [, inner] = /\{\{\s*(.*?)\s*\}\}/s.exec(texts.join(' ')) ?? [];
+	// An expression of n8n within a text in quotes, which begins behind one of `:,[`.
+	const [, inner] = /[:,[]\s*"(?:\\.|[^"\\{]|\{(?!\{))*\{\{\s*(.*?)\s*\}\}/s.exec(typed) ?? [];
 	return inner === undefined
 		? `Enter a JSON object, ${example}. Names and texts need double quotes.`
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
@@ -46,12 +39,6 @@ export function jsonObject(
 		throw invalid(
 			`The field "${label}" is not a JSON object`,
 			`Enter an object in braces, ${example}, not a list, a text or a number.`,
-		);
-	// JSON.stringify overflows the stack far beyond this depth.
-	if (nestedDeeperThan(100, value))
-		throw invalid(
-			`The field "${label}" is nested deeper than 100 levels`,
-			'Enter a flatter JSON object.',
 		);
 	return value;
 }
