@@ -183,6 +183,13 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	expect(await oldestFirst.found()).toBe('a');
 });
 
+test('nor does a page with more than is read of a list', async () => {
+	const data = Array.from({ length: 501 }, (_, at) => taskOf(`${at}`, 500, other));
+	const { search } = setting([], { instead: () => answer(200, { data, has_more: false }) });
+	const message = expect.stringMatching(/too many/) as string;
+	expect(await search()).toMatchObject({ unread: { message } });
+});
+
 test('nor does a list of short pages that does not say where it ends', async () => {
 	const newer = Array.from({ length: 120 }, (_, at) => taskOf(`${at}`, 500, other));
 	const { search } = setting([], {

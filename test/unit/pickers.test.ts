@@ -7,6 +7,8 @@ import '../../nodes/MediaGeneration/methods/listSearch';
 import type { Answer } from '../model/node';
 import { fakeN8n } from '../support/n8n';
 
+const BY_ID = 'Or choose By ID and enter the ID as the service shows it.';
+
 interface Given {
 	filter?: string;
 	token?: string;
@@ -41,8 +43,8 @@ async function ask(name: ListName, given: Given = {}) {
 	return { found: found ?? undefined, error, asked };
 }
 
-const numbered = (count: number, from = 0) =>
-	Array.from({ length: count }, (_, index) => ({ id: `v${from + index}` }));
+const numbered = (count: number) =>
+	Array.from({ length: count }, (_, index) => ({ id: `v${index}` }));
 const valuesOf = (found: { results: Array<{ value: unknown }> } | undefined) =>
 	found?.results.map(({ value }) => value);
 const only =
@@ -66,11 +68,10 @@ async function allPages(answer: Given['answer']) {
 describe('a list that comes as a whole', () => {
 	const voices = only('/v1/voices', () => ({ voices: numbered(250) }));
 
-	test('is shown in pages of a hundred, and the newer routes are asked first', async () => {
+	test('is shown at once, and the newer routes are asked first', async () => {
 		const { values, routes } = await allPages(voices);
-		expect(values.map(({ length }) => length)).toEqual([100, 100, 50]);
-		expect(values.flat()).toEqual(numbered(250).map(({ id }) => id));
-		expect(routes).toEqual([['/v3/voices', '/v1/voices'], ['/v1/voices'], ['/v1/voices']]);
+		expect(values).toEqual([numbered(250).map(({ id }) => id)]);
+		expect(routes).toEqual([['/v3/voices', '/v1/voices']]);
 	});
 
 	test.each([
@@ -88,23 +89,6 @@ describe('a list that comes as a whole', () => {
 			]),
 		});
 		expect(valuesOf(found)).toEqual(expected);
-	});
-});
-
-describe('a list that comes in pages', () => {
-	test('pages that hold nothing new are skipped, three at most of a provider', async () => {
-		const same = only('/v3/voices', () => ({
-			data: [{ id: 'a' }],
-			pagination: { has_more: true },
-		}));
-		const first = await ask('searchVoices', { answer: same });
-		expect(valuesOf(first.found)).toEqual(['a']);
-		const next = await ask('searchVoices', {
-			answer: same,
-			token: String(first.found?.paginationToken),
-		});
-		expect(next.found).toEqual({ results: [] });
-		expect(next.asked).toHaveLength(7 * 3);
 	});
 });
 
@@ -130,7 +114,9 @@ describe('where there is no list', () => {
 		const { error, asked } = await ask(name, { filter: 'x' });
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toBe(`The service publishes no list of ${what}`);
-		expect(error?.description).toBe('Choose By ID and enter the ID as the service shows it.');
+		expect(error?.description).toBe(
+			`Look up the IDs in its documentation or on its website. ${BY_ID}`,
+		);
 		expect(error?.httpCode).toBeNull();
 		expect(asked).toHaveLength(times);
 	});
@@ -159,7 +145,7 @@ describe('where there is no list', () => {
 	test('nothing that fits a search is an answer, and so is a last page of nothing', async () => {
 		const none = { answer: () => ({ body: [] }) };
 		expect((await ask('searchVoices', { ...none, filter: 'x' })).found).toEqual({ results: [] });
-		const token = '{"route":"/v1/voices","cursor":"9"}';
+		const token = '{"route":6,"page":9}';
 		const beyond = await ask('searchVoices', { ...none, token });
 		expect(beyond.found).toEqual({ results: [] });
 		expect((await ask('searchVoices', { ...none, filter: '  ' })).error?.message).toMatch(
@@ -169,7 +155,6 @@ describe('where there is no list', () => {
 });
 
 describe('a list that can not be read', () => {
-	const BY_ID = 'Or: Choose By ID and enter the ID as the service shows it.';
 	test.each<[Answer, string, string]>([
 		[
 			{ status: 401, body: { error: 'no' } },
@@ -179,7 +164,7 @@ describe('a list that can not be read', () => {
 		[
 			{ status: 500, body: {} },
 			'HTTP 500 without a usable answer',
-			'Check the Base URL in the credential and whether the service is up.',
+			'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
 		],
 	])('%j', async (answer, why, advice) => {
 		const { error } = await ask('searchVoices', { answer: () => answer });
@@ -193,7 +178,7 @@ describe('a list that can not be read', () => {
 		const { error } = await ask('searchVoices', { credential: new Error('none is set') });
 		expect(error?.message).toBe('The credential could not be read: none is set');
 		expect(error?.description).toMatch(
-			/^Select a Media Generation API credential.* Or: Choose By ID/,
+			/^Select a Media Generation API credential.* Or choose By ID/,
 		);
 		expect(error?.httpCode).toBeNull();
 	});

@@ -1,6 +1,6 @@
 /** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
 import { asText, type JsonObject } from '../base/json';
-import { joinTexts, readList, wholeList, type List, type ListEntry } from './lists';
+import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
 import { choice, select, type Resource } from './operation';
 
 function modelEntry(record: JsonObject): ListEntry | undefined {
@@ -17,17 +17,15 @@ function modelEntry(record: JsonObject): ListEntry | undefined {
 const speechModel = (record: JsonObject) =>
 	record.can_do_text_to_speech === false ? undefined : modelEntry(record);
 
+const modelsAt = (what: string, route: ListRoute): List => ({
+	what,
+	optional: true,
+	routes: [route],
+});
+
 export const models: Record<'image' | 'speech', List> = {
-	image: {
-		what: 'image models',
-		optional: true,
-		routes: [[wholeList('/v1i/models', modelEntry)]],
-	},
-	speech: {
-		what: 'speech models',
-		optional: true,
-		routes: [[wholeList('/v1/models', speechModel)]],
-	},
+	image: modelsAt('image models', wholeList('/v1i/models', modelEntry)),
+	speech: modelsAt('speech models', wholeList('/v1/models', speechModel)),
 };
 
 export const model: Resource = {

@@ -1,14 +1,6 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
 import { asText, isObject, trimmedText, type JsonObject } from '../base/json';
-import {
-	joinTexts,
-	LIST_PAGE_SIZE,
-	readList,
-	wholeList,
-	type List,
-	type ListEntry,
-	type ListRoute,
-} from './lists';
+import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
 import { filtersField, limitFields, text, type Resource } from './operation';
 
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes this provider's voices, without the name. */
@@ -30,18 +22,13 @@ function voiceEntry(record: JsonObject): ListEntry | undefined {
 }
 
 const voicesV3 = (provider: string): ListRoute => ({
-	name: `v3 ${provider}`,
-	path(search, page = '1') {
-		const size = String(LIST_PAGE_SIZE);
-		const found: Record<string, string> = search === '' ? {} : { search };
-		const query = new URLSearchParams({ provider, ...found, page, page_size: size });
+	path(words, page) {
+		const found: Record<string, string> = words === '' ? {} : { search: words };
+		const query = new URLSearchParams({ provider, ...found, page: `${page}`, page_size: '100' });
 		return `/v3/voices?${query.toString()}`;
 	},
 	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
-	next({ pagination }, page = '1') {
-		const more = isObject(pagination) && pagination.has_more === true;
-		return more ? String(Number(page) + 1) : undefined;
-	},
+	isPaged: true,
 });
 
 /** @param provider the only one whose voices are wanted */
@@ -49,8 +36,8 @@ export function voicesOf(provider?: string): List {
 	const providers = provider === undefined ? VOICE_PROVIDERS : [provider];
 	const entryOf = (record: JsonObject) =>
 		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined;
-	const routes = [providers.map(voicesV3), [wholeList('/v1/voices', entryOf)]];
-	return { what: 'voices', routes };
+	const otherwise = wholeList('/v1/voices', entryOf);
+	return { what: 'voices', routes: providers.map(voicesV3), otherwise };
 }
 
 export const voice: Resource = {

@@ -8,8 +8,6 @@ import { asFailure, type Failure } from '../base/failures';
 import { parseJson } from '../base/json';
 import { openClient } from '../run/prepare';
 
-const BY_ID = 'Choose By ID and enter the ID as the service shows it.';
-
 const lists: Record<ListName, List> = {
 	searchImageModels: models.image,
 	searchSpeechModels: models.speech,
@@ -31,17 +29,13 @@ async function search(
 	}
 	// An empty search result is an answer; an empty list is not.
 	if (isThere && (query.words !== '' || from !== undefined)) return { results: [] };
-	throw noList(query.list.what, BY_ID);
+	throw noList(query.list.what);
 }
 
 /** The editor shows description and status of a NodeApiError only. */
 function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError {
-	const { httpStatus, outcome, message } = failure;
-	const advice =
-		outcome === 'unreachable'
-			? 'Check the Base URL in the credential and whether the service is up.'
-			: failure.description;
-	const description = advice === BY_ID ? BY_ID : `${advice} Or: ${BY_ID}`;
+	const { httpStatus, message } = failure;
+	const description = `${failure.description} Or choose By ID and enter the ID as the service shows it.`;
 	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
 	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
 }

@@ -2,7 +2,7 @@
 import type { Answer } from './client';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import { newPages, recordsOf, type Page } from './paging';
+import { recordsOf, saysMore } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
 
@@ -65,13 +65,6 @@ function taskIn(record: unknown): ListedTask[] {
 	return [{ ...listed, createdAt: timeOf(created), moment: momentOf(created) }];
 }
 
-/** Tells whether the service says that more follows; undefined if it says nothing. */
-function saysMore(body: unknown): boolean | undefined {
-	if (!isObject(body)) return undefined;
-	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
-	return places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
-}
-
 const NONE: Failure = {
 	outcome: 'rejected',
 	message: 'The service publishes no list of tasks',
@@ -79,17 +72,11 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
-interface TaskPage extends Page<ListedTask> {
-	answer: Answer;
-	/** Whether the list ends with it. */
-	isLast: boolean;
-}
-
 /** Undefined if the service says that there is none. Throws a FailureError if it could not be read. */
-async function pageAt(query: TaskListQuery, number = '1'): Promise<TaskPage | undefined> {
+async function pageAt(query: TaskListQuery, number: number) {
 	const { limit, type, isWanted } = query;
 	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
-	const fields = { page: number, limit: `${size}`, ...(type === undefined ? {} : { type }) };
+	const fields = { page: `${number}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
 	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 	const reply = await attemptLater(async () => await readReply({ ...query, path }));
 	if (!reply.ok) {
@@ -98,45 +85,37 @@ async function pageAt(query: TaskListQuery, number = '1'): Promise<TaskPage | un
 	}
 	const answer = reply.value;
 	const records = recordsOf(answer.body);
-	if (records === undefined)
-		throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
-	const more = saysMore(answer.body);
-	return {
-		entries: records.flatMap(taskIn),
-		next: more === false ? undefined : String(Number(number) + 1),
-		isGuess: more === undefined,
-		answer,
-		// A full page that repeats another one is the end of what can be read, but not of the list.
-		isLast: more === false || (more === undefined && records.length < TASKS_PER_PAGE),
-	};
+	if (records !== undefined) return { answer, records, more: saysMore(answer.body) };
+	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 }
 
 /** Throws a FailureError if it can't be read, or if there is none. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
-	const first = await pageAt(query);
-	if (first === undefined) throw new FailureError(NONE);
-	const { answer } = first;
-	// Some services have no page beyond the last one.
-	const end = { entries: [], next: undefined, isLast: true, answer };
-	const read = async (number?: string) =>
-		number === undefined ? first : ((await pageAt(query, number)) ?? end);
 	const tasks: ListedTask[] = [];
-	let [pages, whole] = [0, false];
-	const keyOf = ({ taskId }: ListedTask) => taskId;
-	for await (const page of newPages({ read, keyOf, seen: new Set<string>() })) {
-		const { entries, next } = page;
-		pages += 1;
-		for (const task of entries) if (isWanted(task)) tasks.push(task);
-		const isEnough = tasks.length >= limit || pages >= mostPages;
-		const isPast =
-			entries.length > 0 &&
-			entries.every((task) => isOld(task, page.answer)) &&
-			isNewestFirst(entries);
-		whole = isPast || (page.isLast && (next === undefined || !isEnough));
-		if (isPast || isEnough) break;
+	const seen = new Set<string>();
+	// Services repeat tasks where pages meet, and some ignore which page is asked for.
+	const isNew = ({ taskId }: ListedTask) => !seen.has(taskId) && seen.add(taskId);
+	let first: Answer | undefined;
+	let whole = false;
+	for (let number = 1; number <= mostPages && !whole && tasks.length < limit; number += 1) {
+		const page = await pageAt(query, number);
+		// Some services have no page beyond the last one.
+		whole = page === undefined;
+		if (page === undefined) break;
+		const { answer, records, more } = page;
+		first ??= answer;
+		const listed = records.flatMap(taskIn).filter(isNew);
+		for (const task of listed) if (isWanted(task)) tasks.push(task);
+		const isEmpty = listed.length === 0;
+		const isPast = listed.every((task) => isOld(task, answer)) && isNewestFirst(listed);
+		// A full page that repeats another one is the end of what can be read, but not of the list.
+		const isShort = more === undefined && records.length < TASKS_PER_PAGE;
+		whole = more === false || (isEmpty ? isShort : isPast);
+		if (isEmpty) break;
 	}
-	return { tasks: tasks.slice(0, limit), whole, answer };
+	if (first === undefined) throw new FailureError(NONE);
+	return { tasks: tasks.slice(0, limit), whole: whole && tasks.length <= limit, answer: first };
 }
 
 function isNewestFirst(page: readonly ListedTask[]): boolean {
