@@ -56,6 +56,16 @@ test.each(['data', '_files.data'])(
 	},
 );
 
+test('Task: Wait passes on an item with its files, and asks nothing', async () => {
+	const outputs = [{ url: 'https://files.example/a.wav', kind: 'audio', binaryProperty: 'data' }];
+	const { binary } = await withFile(toneWav('Done'), 'a.wav', 'audio/wav');
+	const inputs = [{ json: { task_id: 't', status: 'done', outputs }, binary }];
+	const parameters = { resource: 'task', operation: 'wait', taskId: 't' };
+	const { output } = await setting.run({ inputs, parameters, binaryMode });
+	expect(filesOf(output[0]).data?.id).toBe(binary?.data?.id);
+	expect(setting.service.requests).toEqual([]);
+});
+
 test('without the setting, JSON that came from outside leads to no file', async () => {
 	const { binary } = await withFile(toneWav('Secret'), 'a.wav', 'audio/wav');
 	const inputs = [{ json: { _files: binary as never } }];
