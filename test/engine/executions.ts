@@ -1,11 +1,10 @@
-/** Executions of workflows by n8n's engine. */
+/** Executions by n8n's engine. */
 import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
 	NodeConnectionTypes,
 	Workflow,
 	type IConnections,
-	type INode,
 	type INodeType,
 } from 'n8n-workflow';
 import { logLines } from './container';
@@ -21,19 +20,23 @@ import {
 	type EngineResult,
 } from './engine';
 
-/** A workflow as it is saved. */
-interface Definition extends Pick<EngineOptions, 'credentials' | 'stopWhen' | 'binaryMode'> {
-	nodes: INode[];
-	connections: IConnections;
-	types: Record<string, INodeType>;
-}
-
 let count = 0;
 
-/** Runs a workflow from its first node. The result is that of the node "Media". */
-export async function runWorkflow(definition: Definition): Promise<EngineResult> {
+/** Runs the node "Media" behind a source of items. @param type another node in its place */
+export async function runNode(
+	options: EngineOptions,
+	type: INodeType = mediaGeneration,
+): Promise<EngineResult> {
 	await prepareEngine();
-	const { nodes, connections, types, credentials, stopWhen, binaryMode } = definition;
+	const { items = [{}], credentials, stopWhen, binaryMode } = options;
+	const types = {
+		source: source(options.inputs ?? items.map((json) => ({ json }))),
+		mediaGeneration: type,
+	};
+	const nodes = [node('Source', 'source'), mediaNode(options)];
+	const connections: IConnections = {
+		Source: { main: [[{ node: 'Media', type: NodeConnectionTypes.Main, index: 0 }]] },
+	};
 	const id = String((count += 1));
 	const logsFrom = logLines.length;
 	const named = { id: 'engine-test', name: 'engine-test', active: true };
@@ -47,7 +50,7 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 			...(binaryMode && { binaryMode }),
 		},
 	});
-	const start = { node: nodes[0] as INode, data: { main: [[{ json: {} }]] }, source: null };
+	const start = { node: nodes[0]!, data: { main: [[{ json: {} }]] }, source: null };
 	const data = createRunExecutionData({ executionData: { nodeExecutionStack: [start] } });
 	const hooks = new ExecutionLifecycleHooks('trigger', id, {
 		...named,
@@ -79,23 +82,4 @@ export async function runWorkflow(definition: Definition): Promise<EngineResult>
 		},
 		logs: logLines.slice(logsFrom),
 	};
-}
-
-/** Runs the node "Media" behind a source of items. @param type another node in its place */
-export async function runNode(
-	options: EngineOptions,
-	type: INodeType = mediaGeneration,
-): Promise<EngineResult> {
-	const { items = [{}], credentials, stopWhen, binaryMode } = options;
-	const inputs = options.inputs ?? items.map((json) => ({ json }));
-	return await runWorkflow({
-		credentials,
-		stopWhen,
-		binaryMode,
-		types: { source: source(inputs), mediaGeneration: type },
-		nodes: [node('Source', 'source'), mediaNode(options)],
-		connections: {
-			Source: { main: [[{ node: 'Media', type: NodeConnectionTypes.Main, index: 0 }]] },
-		},
-	});
 }

@@ -20,10 +20,11 @@ describe('credential', () => {
 		assert.deepEqual(await test(), { status: 'OK', message: 'Connection successful!' });
 	});
 
+	const redirect: FaultAction = { type: 'redirect', to: '{other}/v1/credits' };
 	const answers: Array<[string, FaultAction, RegExp]> = [
 		['a web page', { type: 'html' }, /does not lead to this service, but to a web page/],
 		['401', { type: 'status', status: 401 }, /does not accept this API key/],
-		['a redirect', { type: 'redirect', to: '{other}/v1/credits' }, /redirects to another address/],
+		['a redirect', redirect, /redirects to another address/],
 	];
 	for (const [name, action, words] of answers)
 		it(`is not good where the service answers ${name}`, async () => {
@@ -66,6 +67,17 @@ describe('credential', () => {
 		assert.ok(sent.length > 0);
 		const { apiKey } = context.service;
 		for (const { headers } of sent) assert.equal(headers.authorization, `Bearer ${apiKey}`);
+	});
+
+	it('follows no redirect', async () => {
+		const { faults } = context.service;
+		const fault = faults.add({ route: 'credits', action: redirect });
+		const [, sent] = await request({});
+		faults.remove(fault);
+		assert.deepEqual(
+			sent.map(({ host }) => host),
+			['api'],
+		);
 	});
 
 	const elsewhere = 'http://127.0.0.1:9';
