@@ -1,5 +1,5 @@
 /** What an item's settings and its finished task are where a test is not about them. */
-import type { Assembly } from '../../nodes/MediaGeneration/files/assembly';
+import type { Assembly } from '../../nodes/MediaGeneration/files/parts';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';

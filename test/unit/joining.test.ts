@@ -2,12 +2,11 @@
 import type { IBinaryData, IBinaryKeyData, IDataObject } from 'n8n-workflow';
 import {
 	assemble,
-	type Assembly,
 	type AssemblyInput,
 	deliverPart,
 	type DonePart,
-	failureOfWhole,
 } from '../../nodes/MediaGeneration/files/assembly';
+import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
 import { reserveMemory, storeChunks } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
 import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/item';

@@ -17,6 +17,11 @@ export function trimmedText(value: unknown): string | undefined {
 	return asText(value)?.trim() || undefined;
 }
 
+/** Returns the texts of a list, without its other entries. */
+export function textsIn(value: unknown): string[] {
+	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
+}
+
 /** Reads texts that commas separate. */
 export function textsBetweenCommas(list: string): string[] {
 	return list

@@ -2,23 +2,14 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
-import { quote, type Failure, type LeftText } from '../base/failures';
 import { broken } from '../transport/taskFailures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../audio/kinds';
-import type { Task } from '../transport/task';
 import type { Done } from '../transport/verdict';
 import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files';
-import { fieldsOf, type Delivered, type Delivery, type Whole } from './item';
+import type { Delivered, Delivery, Whole } from './item';
 import { joinSources, type SoundSource } from './joining';
-
-/** How the tasks of an item make its output. Plain data, because a sleeping execution keeps it. */
-export interface Assembly {
-	/** `pauseMs` of silence separate the parts of one file. */
-	longText: { kind: 'off' } | { kind: 'join'; pauseMs: number } | { kind: 'parts' };
-	/** The text of each part, or what is known of one that an earlier run sent. */
-	texts: ReadonlyArray<string | { characters?: number }>;
-}
+import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
 
 export interface AssemblyInput {
 	index: number;
@@ -29,61 +20,6 @@ export interface AssemblyInput {
 export interface DonePart extends Done {
 	/** Undefined until its files are fetched. */
 	delivered?: Delivered | undefined;
-}
-
-function charactersOf(text: Assembly['texts'][number] | undefined): number | undefined {
-	return typeof text === 'string' ? text.length : text?.characters;
-}
-
-function leftText({ longText }: Assembly): LeftText | undefined {
-	if (longText.kind === 'off') return undefined;
-	return {
-		mode: longText.kind,
-		pause_between_parts: longText.kind === 'join' ? longText.pauseMs : 0,
-	};
-}
-
-/** Makes the JSON of an item that timed out: enough for "Task: Wait" to continue. @param task as last seen */
-export function unfinishedJson(
-	assembly: Assembly,
-	taskIds: readonly string[],
-	task: Task | undefined,
-): IDataObject {
-	const longText = leftText(assembly);
-	const common = { task_id: taskIds[0], unfinished: true };
-	if (longText === undefined) return { ...fieldsOf(task?.raw ?? {}), ...common };
-	return {
-		...common,
-		task_ids: [...taskIds],
-		parts: taskIds.map((task_id, number) => partJson(assembly, number, task_id)),
-		long_text: longText,
-	};
-}
-
-function partJson({ texts }: Assembly, number: number, task_id: string): IDataObject {
-	const characters = charactersOf(texts[number]);
-	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
-}
-
-/** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined if no single one failed */
-export function failureOfWhole(
-	failure: Failure,
-	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
-): Failure {
-	const { longText, texts } = assembly;
-	if (longText.kind === 'off') return failure;
-	const canContinue = failure.outcome !== 'failed' && taskIds.length === texts.length;
-	const left = canContinue ? leftText(assembly) : undefined;
-	if (number === undefined || texts.length < 2)
-		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
-	const text = texts[number];
-	const quoted = typeof text === 'string' ? ` ("${quote(text, 60) ?? ''}")` : '';
-	return {
-		...failure,
-		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,
-		description: `${failure.description} The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.`,
-		whole: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
-	};
 }
 
 /** Returns what follows the File Name. A text's items are numbered with equally many digits, so that their names sort like its parts. */

@@ -8,8 +8,8 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { isOutcome, onOneLine, type Failure, type Outcome } from '../base/failures';
-import { isObject } from '../base/json';
+import { isOutcome, onOneLine, type Failure } from '../base/failures';
+import { asNumber, asText, isObject, textsIn } from '../base/json';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
@@ -36,20 +36,40 @@ function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
 	});
 }
 
-export type FailedJson = IDataObject & { outcome: Outcome };
-
 function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
 	return Object.fromEntries(record.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 /**
- * Reads the failure of an item that failed in a node of this package: from `details` if it failed while its execution slept, else from
- * its own fields. Beside `details` are fields that n8n merged in from that node's input.
+ * Returns an item's own record: `details` if it failed while its execution slept, because n8n then merges fields of that node's input in
+ * beside them.
  */
-export function failureIn(json: IDataObject): FailedJson | undefined {
+export function recordIn(json: IDataObject): JsonObject {
 	const { details, error } = json;
-	const own = isObject(details) && typeof error === 'string' ? { ...details, error } : json;
-	return isOutcome(own.outcome) ? (own as FailedJson) : undefined;
+	return (
+		isObject(details) && typeof error === 'string' ? { ...details, error } : json
+	) as JsonObject;
+}
+
+/** Reads the failure of an item that failed in a node of this package. The workflow may have changed the item since. */
+export function failureIn(json: IDataObject): Failure | undefined {
+	const { outcome, candidates, http_status, ...own } = recordIn(json);
+	if (!isOutcome(outcome)) return undefined;
+	const taskIds = textsIn(own.task_ids);
+	const [number, of] = [asNumber(own.part), asNumber(own.parts)];
+	const part = number === undefined || of === undefined ? undefined : { number, of };
+	return {
+		outcome,
+		message: asText(own.error) ?? `The item failed in a node before this one (${outcome})`,
+		description:
+			asText(own.description) ??
+			'No task of this item is known, so there is nothing to wait for. See the node that made it.',
+		taskId: asText(own.task_id),
+		status: asText(own.status),
+		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
+		httpStatus: typeof http_status === 'number' ? http_status : undefined,
+		whole: taskIds.length === 0 ? undefined : { taskIds, part, longText: undefined },
+	};
 }
 
 interface ItemFailure {

@@ -1,7 +1,8 @@
 /** Makes an item's result from what became of its tasks. */
 import type { Failure } from '../base/failures';
-import { assemble, failureOfWhole, unfinishedJson } from '../files/assembly';
+import { assemble } from '../files/assembly';
 import { fieldsOf } from '../files/item';
+import { failureOfWhole, unfinishedJson } from '../files/parts';
 import { broken } from '../transport/taskFailures';
 import {
 	failedResult,

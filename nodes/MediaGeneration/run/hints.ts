@@ -1,12 +1,12 @@
 /** Tells in the editor and the log what a run's items do not: what is paid again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { failureIn } from '../files/failure';
+import { recordIn } from '../files/failure';
 import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { showHint, warn } from '../n8n/editor';
 import { typeOfFormat } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
-import { itemsInWords, quote } from '../base/failures';
+import { isOutcome, itemsInWords, quote } from '../base/failures';
 import { asText, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
 import { hintAtEarlierTests } from './earlierTests';
@@ -41,9 +41,8 @@ const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', '
 
 /** Lists the paid tasks that can still be used of an item that failed or timed out in an earlier node. */
 function usableTasksOf(json: IDataObject): string[] {
-	const failed = failureIn(json);
-	const { task_id, task_ids, unfinished } = failed ?? json;
-	const isUsable = failed === undefined ? unfinished === true : USABLE.includes(failed.outcome);
+	const { outcome, task_id, task_ids, unfinished } = recordIn(json);
+	const isUsable = isOutcome(outcome) ? USABLE.includes(outcome) : unfinished === true;
 	return isUsable ? [task_ids ?? task_id].flat().flatMap((each) => asText(each) ?? []) : [];
 }
 

@@ -4,7 +4,7 @@ import type { InputFile } from '../actions/fields';
 import type { CreationRequest } from '../actions/operation';
 import type { ItemSettings, RunSettings } from '../actions/waiting';
 import type { Failure } from '../base/failures';
-import type { Assembly } from '../files/assembly';
+import type { Assembly } from '../files/parts';
 import type { Delivered, Whole } from '../files/item';
 import type { OpenTask } from '../suspend/notes';
 import { requestHash, type Created } from '../task/creation';

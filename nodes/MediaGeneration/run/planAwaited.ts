@@ -12,92 +12,40 @@ import {
 	type FileSettings,
 } from '../actions/waiting';
 import { invalid, type Failure } from '../base/failures';
-import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import type { Assembly } from '../files/assembly';
-import { failureIn, type FailedJson } from '../files/failure';
+import { asText, isObject, textsIn, type JsonObject } from '../base/json';
+import { failureIn, recordIn } from '../files/failure';
+import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../transport/task';
 import { FAILED_ADVICE } from '../transport/taskFailures';
 import { failedResult, type Item, type ItemResult } from './item';
 
-/** The parts of a long text that an earlier node made. */
-interface LeftParts {
-	taskIds: string[];
-	assembly: Assembly;
-	/** Whether every part has a task. */
-	isWhole: boolean;
-}
-
-function textsIn(value: unknown): string[] {
-	return Array.isArray(value) ? value.flatMap((entry) => asText(entry) ?? []) : [];
-}
-
-/** Reads an item's parts of a long text that timed out or failed, or whose files were dropped on the way. */
-function leftIn(json: JsonObject): LeftParts | undefined {
-	const taskIds = textsIn(json.task_ids);
-	if (taskIds.length === 0) return undefined;
-	const { parts, long_text: noted } = json;
-	const list = Array.isArray(parts) ? parts.map((part) => (isObject(part) ? part : {})) : [];
-	const count = list.length > 0 ? list.length : asNumber(parts);
-	if (count === undefined && !isObject(noted)) return undefined;
-	const { mode, pause_between_parts } = isObject(noted) ? noted : {};
-	const texts = taskIds.map((_, number) => ({ characters: asNumber(list[number]?.characters) }));
-	const pauseMs = asNumber(pause_between_parts) ?? 0;
-	return {
-		taskIds,
-		assembly: { texts, longText: mode === 'parts' ? { kind: 'parts' } : { kind: 'join', pauseMs } },
-		isWhole: count === undefined || count === taskIds.length,
-	};
-}
-
 /** What an input item carries. */
 interface Brought {
-	/** Its own record: `details`, if it failed while its execution slept. */
 	own: JsonObject;
-	/** Whether fields of the failed node's input are beside that record. */
+	/** Whether fields of the failed node's input are beside its own. */
 	inDetails: boolean;
 	left: LeftParts | undefined;
-	/** That record, if the item failed. */
-	failed: FailedJson | undefined;
+	failed: Failure | undefined;
 }
 
 function broughtBy({ json }: INodeExecutionData): Brought {
-	const failed = failureIn(json);
-	const own = failed ?? json;
-	return { own, inDetails: own !== json, left: leftIn(own), failed };
+	const own = recordIn(json);
+	return { own, inDetails: own !== json, left: leftIn(own), failed: failureIn(json) };
 }
 
 /** Tells whether waiting for its tasks would change nothing. */
-function isFinal({ outcome, status }: FailedJson, left: LeftParts | undefined): boolean {
+function isFinal({ outcome, status }: Failure, left: LeftParts | undefined): boolean {
 	// A task can have an `outcome` of its own. If it is done, none of ours is final.
 	return left?.isWhole === false || (outcome === 'failed' && status !== 'done');
 }
 
-function failureOf(failed: FailedJson, brought: Brought): Failure {
-	const { outcome, error, task_id, status, candidates, http_status } = failed;
-	const taskIds = textsIn(failed.task_ids);
-	const [number, of] = [asNumber(failed.part), asNumber(failed.parts)];
-	const part = number === undefined || of === undefined ? undefined : { number, of };
-	return {
-		outcome,
-		message: asText(error) ?? `The item failed in a node before this one (${outcome})`,
-		description: adviceFor(failed, brought),
-		taskId: asText(task_id),
-		status: asText(status),
-		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
-		httpStatus: typeof http_status === 'number' ? http_status : undefined,
-		whole: taskIds.length === 0 ? undefined : { taskIds, part, longText: undefined },
-	};
-}
-
-function adviceFor({ outcome, task_ids, description }: FailedJson, brought: Brought): string {
+function adviceFor({ outcome, whole, description }: Failure, { left, inDetails }: Brought): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
-	if (brought.left !== undefined)
+	if (left !== undefined)
 		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
-	if (textsIn(task_ids).length > 0)
-		return `Set "Task ID" to {{ $json.${brought.inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
-	const unknown =
-		'No task of this item is known, so there is nothing to wait for. See the node that made it.';
-	return asText(description) ?? unknown;
+	return whole === undefined
+		? description
+		: `Set "Task ID" to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
 }
 
 /** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
@@ -137,7 +85,7 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const taskIds = wantedTasks(fields, brought);
 	const areOwn = areOwnTasks(taskIds, own);
 	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
-		return [failedResult(index, failureOf(failed, brought))];
+		return [failedResult(index, { ...failed, description: adviceFor(failed, brought) })];
 	if (failed === undefined && areOwn && isComplete(fields, settings.files)) {
 		const items = [{ ...input, pairedItem: { item: index } }];
 		return [{ kind: 'items', index, taskIds: [], items }];

@@ -1,5 +1,5 @@
 /** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
-import type { Assembly } from '../files/assembly';
+import type { Assembly } from '../files/parts';
 import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, urlOf } from '../base/json';

@@ -1,10 +1,11 @@
 /** Makes the output of an execution that wakes: exactly one item per sleeping item, in order. */
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import type { Failure } from '../base/failures';
-import { assemble, failureOfWhole } from '../files/assembly';
+import { assemble } from '../files/assembly';
 import { failureItem, plainFailureItem } from '../files/failure';
 import { noteWaking, outcomesIn } from '../files/hint';
 import { carryInput, Delivery } from '../files/item';
+import { failureOfWhole } from '../files/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../transport/verdict';
 import type { TaskEnd } from './ends';
