@@ -143,7 +143,7 @@ test('where the transcript of a part can not be read, the joined file is without
 	const { items, outputs } = await all(store, parts, input(LONG.join, ['One', 'Two']));
 	expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
 	expect(items[0]?.json.hint).toBe(
-		"The transcript of part 2 can't be read: it is not a SubRip file of at most 50,000 cues. The transcript of part 2 can't be read: it is not a list of timed words.",
+		"The transcript of part 2 can't be read: it is not a SubRip file. The transcript of part 2 can't be read: it is not a list of timed words.",
 	);
 	expect(items[0]?.json.transcript).toEqual([]);
 });

@@ -6,8 +6,8 @@ export interface Spoken {
 	end: number;
 }
 
-/** More than a day of speech has. Sorting them does not block the event loop for long. */
-export const MOST_CUES = 50_000;
+/** Days of speech have fewer. Parsing more would block n8n's event loop for too long. */
+const MOST_CHARACTERS = 5_000_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
@@ -19,44 +19,27 @@ function inSeconds(found: string[]): number {
 	return (((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + ms) / 1000;
 }
 
-/** Sorts cues by time, and shortens one that is still shown when the next one comes. */
-function inOrder(cues: Spoken[]): Spoken[] {
-	cues.sort((one, other) => one.start - other.start);
-	return cues.map((cue, index) => {
-		const next = cues[index + 1]?.start ?? Infinity;
-		const end = next > cue.start ? Math.min(cue.end, next) : cue.end;
-		return { ...cue, end: Math.max(cue.start, end) };
-	});
-}
-
-/** Returns the line after a cue's last one. The number of the next times, alone or right above them, belongs to those. */
-function endOfCue(lines: readonly string[], next: number): number {
-	let last = next - 1;
-	while (lines[last] === '') last -= 1;
-	const mayBeNumber = last === next - 1 || lines[last - 1] === '';
-	return mayBeNumber && /^\s*\d+$/.test(lines[last] ?? '') ? last : last + 1;
-}
-
-/** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else, or has more than `MOST_CUES`. */
+/** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else. */
 export function parseSrt(text: string): Spoken[] | undefined {
-	const lines = text.split(/\r\n?|\n/).map((line) => line.trimEnd());
-	const found = lines.flatMap((line, at) => {
+	if (text.length > MOST_CHARACTERS) return undefined;
+	const cues: Array<{ start: number; end: number; lines: string[] }> = [];
+	let lines: string[] = [];
+	for (const line of text.split(/\r\n?|\n/)) {
 		const times = TIMES.exec(line);
-		return times === null ? [] : [{ at, times }];
+		if (times === null) {
+			if (line.trim() !== '' || lines.length > 0) lines.push(line.trimEnd());
+			continue;
+		}
+		// The number of this cue, above its times.
+		if (/^\s*\d+$/.test(lines.at(-1) ?? '')) lines.pop();
+		lines = [];
+		cues.push({ start: inSeconds(times.slice(1, 5)), end: inSeconds(times.slice(5, 9)), lines });
+	}
+	if (cues.length === 0 && lines.length > 0) return undefined;
+	return cues.flatMap(({ start, end, lines: all }) => {
+		const said = all.filter((line) => line !== '').join('\n');
+		return said === '' ? [] : [{ text: said, start, end: Math.max(start, end) }];
 	});
-	if (found.length > MOST_CUES || lines.length > 20 * MOST_CUES) return undefined;
-	if (found.length === 0) return lines.every((line) => line === '') ? [] : undefined;
-	const cues = found.map(({ at, times }, index) => {
-		const next = found[index + 1]?.at;
-		const end = next === undefined ? lines.length : endOfCue(lines, next);
-		const said = lines.slice(at + 1, end).filter((line) => line !== '');
-		return {
-			text: said.join('\n'),
-			start: inSeconds(times.slice(1, 5)),
-			end: inSeconds(times.slice(5, 9)),
-		};
-	});
-	return inOrder(cues.filter((cue) => cue.text !== ''));
 }
 
 export const inMs = (seconds: number): number => Math.round(seconds * 1000);

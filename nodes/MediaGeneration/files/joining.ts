@@ -1,6 +1,6 @@
 /** Joins stored files into one: sound of one format, and transcripts whose times are moved to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { mergeSrt, mergeWords, transcriptOf, type Merged } from '../audio/captions';
+import { mergeTranscripts, transcriptOf, type Merged } from '../audio/captions';
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
 import { mimeTypeOf } from '../audio/kinds';
 import { soundFactsOf } from '../audio/scan';
@@ -57,8 +57,8 @@ export async function joinSources(
 		// A broken transcript must not cost the sound.
 		const read = await attemptLater(async (): Promise<Merged> => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
-			const merge = extension === 'srt' ? mergeSrt : mergeWords;
-			if (parts !== undefined) return await inPieces(merge(parts, options.nameOf));
+			if (parts !== undefined)
+				return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
 			const limit = megabytes(MAX_TRANSCRIPT_BYTES);
 			return { merged: false, reason: `The transcripts are longer than ${limit} together.` };
 		});
