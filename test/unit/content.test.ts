@@ -57,17 +57,17 @@ const at = (end: string, kind: OutputKind = 'transcript') => ({
 });
 const file = { kind: 'file' } as const;
 const transcript = at('');
-const [JSON_MESSAGE, TEXT] = [/a JSON message instead/, /a text instead/];
+const TEXT = /a text instead of the file: ./;
 test.each<[Partial<AboutFile>, string, RegExp]>([
 	[at('.mp4', 'file'), '<html>', /a web page instead/],
 	[{ ...file, stated: 'video/mp4' }, '<html>', /a web page instead/],
 	[file, XHTML, /a web page instead/],
 	[transcript, '<html>\x01\x02</html>', /a web page instead/],
-	[file, S3, /an XML message instead of the file: .*AccessDenied/],
-	[file, ' {"success": false}', JSON_MESSAGE],
-	[transcript, '{"message":"x","details":[]}', JSON_MESSAGE],
-	[transcript, '[{"error":"expired"}]', /a JSON message instead of the file: .*expired/],
-	[transcript, '{"success":false,"words":[]}', JSON_MESSAGE],
+	[file, S3, /a web page instead of the file: .*AccessDenied/],
+	[file, ' {"success": false}', TEXT],
+	[transcript, '{"message":"x","details":[]}', TEXT],
+	[transcript, '[{"error":"expired"}]', /a text instead of the file: .*expired/],
+	[transcript, '{"success":false,"words":[]}', TEXT],
 	[at('.json'), 'Access denied', TEXT],
 	[at('.vtt'), 'Hello', TEXT],
 	[at('.svg', 'file'), 'Access denied', /: Access denied$/],
@@ -94,7 +94,7 @@ test.each<[string, Partial<AboutFile>, Buffer | string]>([
 test.each(
 	'error errors error_message errorMessage error_code errorcode Message detail code'.split(' '),
 )('it is no object with "%s"', (key) => {
-	const said = 'the file host sent a JSON message instead of the file: ';
+	const said = 'the file host sent a text instead of the file: ';
 	const alone = JSON.stringify({ [key]: 'expired' });
 	expect(problemOf(alone, transcript)).toBe(said + alone);
 	const among = JSON.stringify({ request_id: 'r1', [key]: 'expired', retryable: false });

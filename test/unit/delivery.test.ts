@@ -116,7 +116,7 @@ describe('addresses', () => {
 	});
 
 	test.each<[string, string, RegExp]>([
-		['a page', dataUrl(Buffer.from('<html>'), 'text/html'), /a web page instead of the file$/],
+		['a page', dataUrl(Buffer.from('<html>'), 'text/html'), /a web page instead of the file: <html>$/],
 		['nothing', 'data:image/png;base64,', /the address holds no file$/],
 		['half an escape', 'data:image/svg+xml,%3', /the address holds no file$/],
 		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and Max File Size is 1 MB$/],

@@ -73,27 +73,6 @@ export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 /** A field of error objects. A transcript has a list of words or segments, too. */
 const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
 
-/** Tells whether only media (or another format that is not text) can have been asked for. */
-function isMedia(about: AboutFile): boolean {
-	if (isSoundOrImage(about) || about.kind === 'transcript') return isSoundOrImage(about);
-	const { byUrl, byHeader } = namedTypes(about);
-	return [byUrl, byHeader].some((named) => named !== undefined && !isTextType(named.mimeType));
-}
-
-function nameOfText(text: string): string {
-	// XHTML begins like any XML.
-	if (/^<(\?xml|error)\b/i.test(text) && !/<html\b/i.test(text)) return 'an XML message';
-	if (text.startsWith('<')) return 'a web page';
-	return looksLikeJson(text) ? 'a JSON message' : 'a text';
-}
-
-function sentInstead(text: string): string {
-	const name = nameOfText(text);
-	const words = quote(text, 100);
-	const said = name === 'a web page' || words === undefined ? '' : `: ${words}`;
-	return `the file host sent ${name} instead of the file${said}`;
-}
-
 function isErrorObject(value: unknown): boolean {
 	// One level is enough: recursion would follow what a host sends to any depth.
 	if (Array.isArray(value))
@@ -105,24 +84,28 @@ function isErrorObject(value: unknown): boolean {
 	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
 }
 
-function isOtherText(text: string, about: AboutFile): boolean {
-	const { byUrl, byHeader } = namedTypes(about);
-	const { extension = '' } = byUrl ?? byHeader ?? {};
-	if (!['srt', 'vtt', 'json'].includes(extension) || looksLikeJson(text)) return false;
-	return extension === 'json' || !/-->|^WEBVTT/.test(text);
+/** Tells whether a text is no file of this type. @param expected undefined if no type is known */
+function isMessage(text: string, expected: kinds.FileType | undefined): boolean {
+	if (text.startsWith('<')) return true;
+	if (looksLikeJson(text)) return isErrorObject(readJson(text).body);
+	if (/^(srt|vtt)$/.test(expected?.extension ?? '')) return !/-->|^WEBVTT/.test(text);
+	return expected?.extension === 'json';
 }
 
 /** Says why these first bytes can't be those of the file, completing "could not be downloaded: ..."; undefined if they can. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	if (kinds.typeOfBytes(head) !== undefined) return undefined;
+	const { byUrl, byHeader } = namedTypes(about);
+	const isOther = (type?: kinds.FileType) => type !== undefined && !isTextType(type.mimeType);
+	const isMedia =
+		isSoundOrImage(about) || (about.kind === 'file' && (isOther(byUrl) || isOther(byHeader)));
 	const text = leadingText(head);
-	if (isMedia(about)) {
-		if (text !== undefined) return sentInstead(text);
-		const stated = statedType(about);
-		return isTextType(stated) ? `the file host sent ${stated} instead of the file` : undefined;
+	if (text !== undefined && (isMedia || isMessage(text, byUrl ?? byHeader))) {
+		const what = text.startsWith('<') ? 'a web page' : 'a text';
+		return `the file host sent ${what} instead of the file: ${quote(text, 100) ?? ''}`;
 	}
-	if (text === undefined) return undefined;
-	return text.startsWith('<') || isErrorObject(readJson(text).body) || isOtherText(text, about)
-		? sentInstead(text)
+	const stated = statedType(about);
+	return isMedia && isTextType(stated)
+		? `the file host sent ${stated} instead of the file`
 		: undefined;
 }
