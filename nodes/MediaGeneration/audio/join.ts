@@ -96,7 +96,7 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 			units += pause;
 			bytes += pauseBytes;
 		}
-		for (const [unit, before] of part.points) points.push([units + unit, bytes + before]);
+		points.push([units, bytes]);
 		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
 		units += part.units;
 		bytes += part.bytes;

@@ -29,7 +29,7 @@ export function silentFrame(header: FrameHeader, index = 1): Buffer {
 
 const TABLE_ENTRIES = 100;
 
-/** Players read from this frame how long the sound is, and where a time lies. @param points from the first frame to the end of the last one */
+/** Players read from this frame how long the sound is, and where a time lies. @param points between which the bit rate hardly varies: from the first frame to the end of the last one */
 export function infoFrame(
 	header: FrameHeader,
 	bitrateIndex: number | undefined,
@@ -84,9 +84,7 @@ class Mp3Sound {
 	/** Caches headers by their bits, because reading one takes longer than everything else. */
 	private readonly headers = new Map<number, FrameHeader>();
 	private readonly ranges: Array<[from: number, to: number]> = [];
-	private readonly found = { units: 0, bytes: 0, points: new Array<Point>() };
-	/** Frames between two points. */
-	private stride = 1;
+	private readonly found = { units: 0, bytes: 0 };
 
 	/** @param bytes of the file, from its byte `at` on @returns how many of them are read now, or why the sound can't be joined */
 	read(bytes: Buffer, at: number): number | string {
@@ -123,13 +121,8 @@ class Mp3Sound {
 		const range = ranges.at(-1);
 		if (range?.[1] === from) range[1] += frame.length;
 		else ranges.push([from, from + frame.length]);
-		if (found.units % this.stride === 0) found.points.push([found.units, found.bytes]);
 		found.units += 1;
 		found.bytes += frame.length;
-		// A longer table of positions is thinned out.
-		if (found.points.length < 512) return;
-		found.points = found.points.filter((_, index) => index % 2 === 0);
-		this.stride *= 2;
 	}
 
 	facts(): SoundFacts {

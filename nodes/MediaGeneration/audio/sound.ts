@@ -20,8 +20,6 @@ interface FactsOf<Kind, Format> {
 	bytes: number;
 	/** Where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
-	/** Points at even distances, if units can differ in length. */
-	points: Point[];
 	/** That of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;

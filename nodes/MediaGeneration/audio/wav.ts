@@ -80,7 +80,7 @@ function factsOf(format: WavFormat, from: number, there: number): WavFacts {
 	const units = Math.floor(there / blockBytes);
 	const bytes = units * blockBytes;
 	const coding = `${bits}-bit ${ENCODINGS[encoding] ?? ''}`;
-	const found = { units, bytes, ranges: [[from, from + bytes] as const], points: [] };
+	const found = { units, bytes, ranges: [[from, from + bytes] as const] };
 	const rates = { samplesPerUnit: 1, seconds: units / sampleRate, bitrateIndex: undefined };
 	return { kind: 'wav', format, coding, ...rates, ...found };
 }
