@@ -23,13 +23,7 @@ const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
 const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
 const LINE_END = /[^\S\r\n]*[\r\n]/y;
 
-/** Letters and digits of ASCII, letters of East Asia and surrogates are neither space nor punctuation. */
-const isPlain = (code: number) =>
-	(code > 96 && code < 123) ||
-	(code > 64 && code < 91) ||
-	(code > 47 && code < 58) ||
-	(code > 0x3040 && code < 0xfe00);
-const isSpace = (code: number) => !isPlain(code) && String.fromCharCode(code).trim() === '';
+const isSpace = (text: string, at: number) => /\s/.test(text.charAt(at));
 
 const startsAt = (pattern: RegExp, text: string, at: number) => {
 	pattern.lastIndex = at;
@@ -51,9 +45,8 @@ type IsPlace = (text: string, at: number) => boolean;
 /** Accepts a place before spaces, or one between two characters that `wide` accepts. */
 function place(beforeSpaces: IsPlace, wide?: RegExp): IsPlace {
 	return (text, at) => {
-		const last = text.charCodeAt(at - 1);
-		if (isSpace(text.charCodeAt(at))) return !isSpace(last) && beforeSpaces(text, at);
-		if (wide === undefined || last < 128 || isPlain(last)) return false;
+		if (isSpace(text, at)) return !isSpace(text, at - 1) && beforeSpaces(text, at);
+		if (wide === undefined || text.charCodeAt(at - 1) < 128) return false;
 		return wide.test(before(text, at, 6)) && !ATTACHED.test(text.slice(at, at + 2));
 	};
 }
@@ -62,10 +55,7 @@ const paragraphs = place(
 	(text, at) =>
 		startsAt(BLANK_LINE, text, at) || (startsAt(LINE_END, text, at) && sentenceEnds(text, at)),
 );
-const sentences = place(
-	(text, at) => !isPlain(text.charCodeAt(at - 1)) && sentenceEnds(text, at),
-	WIDE_SENTENCE_END,
-);
+const sentences = place(sentenceEnds, WIDE_SENTENCE_END);
 const words = place(() => true);
 
 /** The best places to end a part come first. `least` and `most` are shares of an even part's length. */
@@ -163,7 +153,7 @@ export function* splitText(text: string, most: number): Work<string[]> {
 		yield;
 		parts.push(body.slice(from, at));
 		from = at;
-		while (isSpace(body.charCodeAt(from))) from += 1;
+		while (isSpace(body, from)) from += 1;
 	}
 	if (from < body.length) parts.push(body.slice(from));
 	return parts;

@@ -98,12 +98,11 @@ function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }
 
-/** Chooses the files of each item. Each item copies the task, up to 10,000 fields in all, so the last one has the remaining files. */
-function split(files: readonly DeliveredFile[], fields: IDataObject): DeliveredFile[][] {
+/** Chooses the files of each item. Each item copies the task, so the last one has the files beyond a hundred. */
+function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
 	const there = files.filter(({ kind }) => kind !== 'missing');
-	const most = Math.min(MAX_FILES, Math.ceil(10_000 / Object.keys(fields).length));
-	const rest = there.slice(most);
-	return [...there.slice(0, most).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
+	const rest = there.slice(MAX_FILES);
+	return [...there.slice(0, MAX_FILES).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
 }
 
 /** Makes the name of a task's files. @param ending after the File Name */
@@ -144,7 +143,7 @@ export class Delivery {
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
 		const isSplit = settings.splitFiles && files.length > 0;
-		const shown = isSplit ? split(files, fields) : [files];
+		const shown = isSplit ? split(files) : [files];
 		const placed = shown.map((each) => inFields(each, settings.outputBinaryField));
 		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
 			const json: IDataObject = {
