@@ -150,11 +150,10 @@ export class ItemFields {
 		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
 	}
 
-	/** @param own the ID that the item itself has */
-	taskIds(own: string | undefined): string[] {
+	taskIds(): string[] {
 		const value = this.raw('taskId');
 		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID').trim();
-		return listedTaskIds(given as readonly unknown[] | string, own);
+		return listedTaskIds(given as readonly unknown[] | string);
 	}
 
 	boolean(name: string, fallback = false): boolean {
