@@ -243,14 +243,8 @@ describe('which fields are shown', () => {
 			{},
 		);
 		expect(forRun(create)).not.toHaveProperty('fields');
-		for (const [bodyContentType, hints] of [
-			['json', [undefined]],
-			['={{ $json.type }}', [undefined]],
-			['multipart-form-data', [expect.stringMatching(/^Further fields of the form/)]],
-		])
-			expect(shownAs('body', { ...create, bodyContentType }).map(({ hint }) => hint)).toEqual(
-				hints,
-			);
+		for (const bodyContentType of ['json', '={{ $json.type }}', 'multipart-form-data'])
+			expect(shownAs('body', { ...create, bodyContentType })).toHaveLength(1);
 	});
 
 	test('a tool of an agent has no fields for files, and a word on what limits its cost', () => {

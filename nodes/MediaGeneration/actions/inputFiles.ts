@@ -8,8 +8,6 @@ import { AS_TOOL, choice, hiddenWhen, rowsField, select, shownWhen, text } from 
 
 const FORM = 'multipart-form-data';
 const FILES = 'Input Data Field Name';
-export const AS_FORM = { bodyContentType: [FORM] };
-export const NOT_AS_FORM = { bodyContentType: [{ _cnd: { not: FORM } }] };
 
 export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
 	options: [
@@ -24,7 +22,7 @@ export function isForm(item: ItemFields): boolean {
 	return item.choice('bodyContentType', bodyTypeField.displayName, ['json', FORM]) === FORM;
 }
 
-export const formFields: INodeProperties[] = shownWhen(AS_FORM, [
+export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM] }, [
 	rowsField('Fields', 'fields', {
 		entry: 'field',
 		placeholder: 'Add Field',

@@ -2,20 +2,11 @@
 import type { IDataObject } from 'n8n-workflow';
 import { invalid, type FailureError } from '../base/failures';
 import { pathProblem } from '../transport/baseUrl';
-import {
-	AS_FORM,
-	bodyTypeField,
-	formFields,
-	formFiles,
-	formTexts,
-	isForm,
-	NOT_AS_FORM,
-} from './inputFiles';
+import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
 import { deepMerge } from './jsonObjects';
 import {
 	dateTime,
 	filtersField,
-	hiddenWhen,
 	jsonField,
 	limitFields,
 	shownWhen,
@@ -30,7 +21,7 @@ const queryField = jsonField('Query', 'query', {
 	example: '{"output_format": "mp3_44100_128"}',
 });
 const bodyField = jsonField('Body', 'body', {
-	what: 'Body of the request',
+	what: 'Body of the request, or further fields of the form',
 	example: '{"prompt": "A slow waltz"}',
 });
 
@@ -74,12 +65,8 @@ export const task: Resource = {
 			}),
 			queryField,
 			bodyTypeField,
-			...hiddenWhen(AS_FORM, [bodyField]),
 			...formFields,
-			// With an expression as the type, the editor shows the first of the two alone.
-			...hiddenWhen(NOT_AS_FORM, [
-				{ ...bodyField, hint: 'Further fields of the form, as JSON. Those above override them.' },
-			]),
+			bodyField,
 		]),
 		...shownWhen({ operation: ['delete'] }, deletionFields),
 		...shownWhen({ operation: ['getAll'] }, [
