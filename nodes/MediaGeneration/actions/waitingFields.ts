@@ -83,15 +83,6 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
 	}),
 	notice(suspendNotice, 'suspendNotice', { displayOptions: { show: SUSPENDING } }),
-	notice(
-		'The option Timeout ends the sleep after ten minutes or less. Without it, the execution sleeps for up to a day.',
-		'timeoutNotice',
-		{
-			displayOptions: {
-				show: { ...SUSPENDING, '/options.timeout': [{ _cnd: { lte: POLL_TIMEOUT_S } }] },
-			},
-		},
-	),
 	// An agent gets the JSON only.
 	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
 ];
