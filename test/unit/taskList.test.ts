@@ -133,7 +133,7 @@ test('nothing in it opens a webhook or an account', async () => {
 	const urls = { receive_url: url, webhookUrl: url, image_url };
 	const record = task(1, { id: 'task_123456', ...urls, made_by: 'key sk_0123456789abcdef' });
 	const { json } = await runNode({ parameters: getAll, answer: pages([[record]]) });
-	const bare = 'https://n8n.example/webhook-waiting/7';
+	const bare = 'https://n8n.example/webhook-waiting/7?signature=***#x';
 	const shown = { receive_url: bare, webhookUrl: bare, image_url, made_by: 'key sk_****cdef' };
 	expect(json).toMatchObject([{ task_id: 'task_123456', ...shown }]);
 });

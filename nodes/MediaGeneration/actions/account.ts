@@ -15,21 +15,22 @@ function maskSecret(secret: string): string {
 }
 
 /**
- * Makes a copy in which whatever begins like a key is masked, even in field names.
- * @param change changes a text before it is masked, according to the name of its field
+ * Makes a copy in which whatever begins like a key is masked, even in field names: a list can be keyed by the keys themselves.
+ * @param isSecret by the name of a field, whose text is then masked as a whole
  */
-export function maskKeys<T>(value: T, change: (text: string, name: string) => string): T {
+export function maskKeys<T>(value: T, isSecret = (_name: string) => false): T {
 	const key = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
-	return mapTexts(value, (text, name) => change(text, name).replace(key, maskSecret));
+	return mapTexts(value, (text, name) =>
+		isSecret(name) ? maskSecret(text) : text.replace(key, maskSecret),
+	);
 }
 
-/** Finds keys by their prefix, and secrets by the names of their fields. A list can be keyed by the keys themselves. */
+/** Finds keys by their prefix, and secrets by the names of their fields. */
 export function maskSecrets<T>(value: T): T {
 	// Matches `access_token`, `secretKey` and `client-secret`, too; but not `monkey`, nor `token_type`.
 	const secret =
 		/api_?keys?$|(^|[_-])(value|key|secret|token|passw(or)?d|passphrase|pwd)s?$|[a-z](Key|Secret|Token|Password)s?$/;
-	const isSecret = (name: string) => secret.test(name) || secret.test(name.toLowerCase());
-	return maskKeys(value, (text, name) => (isSecret(name) ? maskSecret(text) : text));
+	return maskKeys(value, (name) => secret.test(name) || secret.test(name.toLowerCase()));
 }
 
 /** @param itemsOf undefined if the answer's body has an unexpected shape */

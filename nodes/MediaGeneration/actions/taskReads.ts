@@ -26,13 +26,6 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
 }
 
-/** Removes what would let a reader call a webhook or use a key: the list has the tasks of all the account's keys. */
-function withoutSecrets<T>(value: T): T {
-	return maskKeys(value, (text, name) =>
-		/(receive|callback|webhook)_?url/i.test(name) ? text.replace(/[?#].*/s, '') : text,
-	);
-}
-
 /** Returns epoch ms, 0 for none. A time that names no zone is one of the workflow's, as n8n's date picker stores it. */
 function timeAfter(createdAfter: unknown, timeZone: string): number {
 	try {
@@ -64,7 +57,8 @@ export async function listTasks(from: ReadSource, fields: ItemFields): Promise<I
 	if (tasks.every(({ createdAt }) => createdAt !== undefined))
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
-		const { error, ...item } = taskItem(from, taskId, withoutSecrets(raw));
+		// The list has the tasks of all the account's keys.
+		const { error, ...item } = taskItem(from, taskId, maskKeys(raw));
 		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
