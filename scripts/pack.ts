@@ -43,15 +43,12 @@ export async function packPackage(folder: string): Promise<string> {
 	return join(folder, packedIn(output).filename);
 }
 
-/** The folder into which n8n installs community packages. */
-export const nodesFolder = (userFolder: string) => join(userFolder, '.n8n', 'nodes');
-
 /**
  * Installs a tarball into n8n's user folder the way n8n installs a community package: into `.n8n/nodes`, without install scripts and
  * without the peer dependencies, which n8n itself provides. No network is needed: the package has no dependencies.
  */
 export async function installPackage(tarball: string, userFolder: string): Promise<void> {
-	const folder = nodesFolder(userFolder);
+	const folder = join(userFolder, '.n8n', 'nodes');
 	mkdirSync(folder, { recursive: true });
 	const manifest = join(folder, 'package.json');
 	if (!existsSync(manifest))

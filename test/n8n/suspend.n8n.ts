@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { nodesFolder } from '../../scripts/pack';
-import { endless, publishFlow } from './asleep/workbench';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { called, generate, last, limits, oneItemEach, wait } from './harness/nodes';
@@ -13,20 +9,6 @@ interface JobSettings {
 	standIn: Record<string, unknown>;
 }
 
-/** Makes of the installed nodes a later version, which keeps what it saves in another format. */
-function changeFormats(userFolder: string): void {
-	const nodes = 'node_modules/n8n-nodes-media-generation/dist/nodes/MediaGeneration';
-	for (const [file, format] of [
-		['task/entries.js', 'LEDGER_FORMAT'],
-		['suspend/notes.js', 'NOTES_FORMAT'],
-	] as const) {
-		const path = join(nodesFolder(userFolder), nodes, file);
-		const later = readFileSync(path, 'utf8').replace(`${format} = 1`, `${format} = 2`);
-		assert.match(later, new RegExp(`${format} = 2`));
-		writeFileSync(path, later);
-	}
-}
-
 /** Suspension needs an n8n of its own: it is killed and started again here. */
 describe('suspend', () => {
 	let context: TestContext;
@@ -34,12 +16,12 @@ describe('suspend', () => {
 	ownContext((own) => (context = own));
 
 	/** Starts the workflow with these jobs and waits until its execution sleeps or is over. */
-	async function start(jobs: JobSettings[], timeout = 3600): Promise<string> {
+	async function start(jobs: JobSettings[]): Promise<string> {
 		const path = `suspend-${(runs += 1)}`;
 		const rest = wait({ name: 'Rest', onError: 'continueRegularOutput' });
 		const made = generate({ waitMode: 'callback' }, limits);
 		const workflow = await context.save([called(path), oneItemEach(), made, rest, last()]);
-		const body = { jobs, grace: 0, timeout };
+		const body = { jobs, grace: 0, timeout: 3600 };
 		return await context.rest.startByWebhook(workflow, path, body);
 	}
 
@@ -124,40 +106,4 @@ describe('suspend', () => {
 		assert.ok(items(execution, 'Generate').every(({ binary }) => binary?.data !== undefined));
 		assert.equal(service.creations().length, 2);
 	});
-
-	it(
-		'after an upgrade that knows no saved format: what sleeps goes on at its deadline, and a Retry pays for nothing',
-		{ skip: inQueueMode && 'The installed nodes of one n8n are changed' },
-		async () => {
-			const { n8n, rest, service } = context;
-			const jobs = [job('Long', { never_ends: true }), job('Next', { never_ends: true })];
-			const id = await start(jobs, 120);
-			await rest.waitForSleep(id);
-			const flow = await publishFlow(context);
-			const late = await flow.start([endless('Late', { mode: 'poll' })], { timeout: 2 });
-			const failed = await rest.waitForExecution(late);
-			assert.match(failed.resultData.error?.message ?? '', /was not finished/);
-			changeFormats(n8n.userFolder);
-			await n8n.restart();
-			await rest.login();
-
-			for (const task of service.creations()) await service.finish(task.id);
-			assert.match(service.callbacks.at(-1)?.body ?? '', /sleeps until its deadline/);
-			assert.match(n8n.process.log(), /whose notes this one can not read/);
-			const execution = await rest.waitForExecution(id);
-			checkDone(execution, 2);
-			assert.ok(items(execution, 'Generate').every(({ json }) => json.unfinished === true));
-			const rested = items(execution, 'Rest');
-			assert.deepEqual(
-				rested.map(({ json, binary }) => [json.status, binary?.data !== undefined]),
-				[
-					['done', true],
-					['done', true],
-				],
-			);
-			const retried = await rest.waitForExecution(await rest.retryExecution(late));
-			assert.match(retried.resultData.error?.message ?? '', /noted .* can't be read/);
-			assert.equal(service.creations().length, 3);
-		},
-	);
 });
