@@ -9,7 +9,7 @@ import { onCleanup } from '../../scripts/cleanup';
 import { installPackage } from '../../scripts/pack';
 import { ensureQueuePrograms } from '../../scripts/programs';
 import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
-import { type N8nProcess, type ProcessKind, startProcess } from '../n8n/harness/process';
+import { type RunningProgram, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
 import { Database } from './database';
 import { type Backend, type Gate, startGate } from './gate';
@@ -58,7 +58,7 @@ const fastDetection = {
 const workerCount = Number(process.env.MEDIA_GENERATION_WORKERS ?? '') || 2;
 const manualOnMain = process.env.MEDIA_GENERATION_MANUAL === 'main';
 
-async function waitForWebhooks(started: N8nProcess, baseUrl: string): Promise<void> {
+async function waitForWebhooks(started: RunningProgram, baseUrl: string): Promise<void> {
 	await waitUntil(
 		async () => {
 			if (!started.isRunning())

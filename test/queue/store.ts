@@ -1,11 +1,9 @@
 /** Redis and PostgreSQL for one cluster: own ports, own folders, ended with it. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onCleanup } from '../../scripts/cleanup';
 import type { QueuePrograms } from '../../scripts/programs';
-import { waitUntil } from '../n8n/harness/wait';
+import { type Program, type RunningProgram, startProgram } from '../n8n/harness/process';
 
 export interface Store {
 	readonly port: number;
@@ -20,75 +18,23 @@ interface StoreOptions {
 	port: number;
 }
 
-/** Somebody listens on the port. */
-function answers(port: number): Promise<boolean> {
-	return new Promise((resolve) => {
-		const socket = connect({ host: '127.0.0.1', port });
-		const settle = (result: boolean) => {
-			socket.destroy();
-			resolve(result);
-		};
-		socket.once('connect', () => settle(true)).once('error', () => settle(false));
-	});
-}
-
-interface Command {
-	name: string;
-	file: string;
-	args: string[];
-	logFile: string;
-	port: number;
-	user?: { uid: number; gid: number };
-	/** Instead of the port, e.g. because it listens before it is ready. */
-	ready?: () => boolean;
-}
-
-/** A program that runs until it is told to stop; it also ends with this process, however that ends. */
-async function keep(command: Command): Promise<Store> {
-	const { name, file, args, logFile, port, user, ready } = command;
-	let child: ChildProcess | undefined;
-	let guard: ChildProcess | undefined;
-	const log = () => readFileSync(logFile, 'utf8').slice(-2000);
-	const end = async (signal: NodeJS.Signals) => {
-		const ending = child;
-		if (ending === undefined) return;
-		child = undefined;
-		const gone = new Promise<void>((resolve) => ending.once('exit', () => resolve()));
-		if (ending.exitCode === null && ending.signalCode === null) {
-			ending.kill(signal);
-			await gone;
-		}
-		guard?.kill('SIGKILL');
-	};
+/** A program that runs until it is told to stop. */
+async function keep(port: number, program: Program): Promise<Store> {
+	let running: RunningProgram | undefined;
 	const start = async () => {
-		const descriptor = openSync(logFile, 'a');
-		const started = spawn(file, args, {
-			stdio: ['ignore', descriptor, descriptor],
-			detached: true,
-			...user,
-		});
-		closeSync(descriptor);
-		child = started;
-		await new Promise<void>((resolve, reject) =>
-			started.once('spawn', resolve).once('error', reject),
-		);
-		const guardFile = join(__dirname, '..', 'n8n', 'harness', 'guard.cjs');
-		guard = spawn(process.execPath, [guardFile, String(started.pid)], {
-			stdio: ['pipe', 'ignore', 'ignore'],
-			detached: true,
-		});
-		guard.unref();
-		await waitUntil(
-			async () => {
-				if (started.exitCode !== null) throw new Error(`${name} ended early:\n${log()}`);
-				return (await answers(port)) && (ready?.() ?? true);
-			},
-			{ intervalMs: 50, what: name, details: log },
-		);
+		running = await startProgram(program);
+		// Both say it in these words.
+		await running.waitForLog(/ready to accept connections/i);
 	};
-	onCleanup(async () => await end('SIGKILL'));
 	await start();
-	return { port, end, start };
+	return {
+		port,
+		start,
+		async end(signal) {
+			await running?.kill(signal);
+			running = undefined;
+		},
+	};
 }
 
 /** A restart of Redis remembers every change. */
@@ -107,13 +53,8 @@ export async function startRedis(
 		'maxmemory-policy': 'noeviction',
 	};
 	const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]);
-	return await keep({
-		name: 'Redis',
-		file: redisServer,
-		args,
-		logFile: join(folder, 'redis.log'),
-		port,
-	});
+	const logFile = join(folder, 'redis.log');
+	return await keep(port, { name: 'Redis', file: redisServer, args, logFile });
 }
 
 /** PostgreSQL does not run as root: then it is run by the user that its package made. */
@@ -144,17 +85,14 @@ export async function startPostgres(
 		fsync: 'off',
 		max_connections: 200,
 	};
-	const logFile = join(folder, 'postgres.log');
-	return await keep({
+	return await keep(port, {
 		name: 'PostgreSQL',
 		file: join(postgresFolder, 'postgres'),
 		args: [
 			...['-D', data, '-p', String(port)],
 			...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
 		],
-		logFile,
-		port,
+		logFile: join(folder, 'postgres.log'),
 		user,
-		ready: () => /ready to accept connections/.test(readFileSync(logFile, 'utf8')),
 	});
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import getPort from 'get-port';
 import { installPackage } from '../../../scripts/pack';
 import { onCleanup } from '../../../scripts/cleanup';
-import { type N8nProcess, startProcess } from './process';
+import { type RunningProgram, startProcess } from './process';
 import { atLeast } from './version';
 import { waitUntil } from './wait';
 
@@ -26,7 +26,7 @@ export interface N8n {
 	readonly userFolder: string;
 	readonly logFile: string;
 	/** The process that runs now; another one after {@link N8n.restart}. */
-	readonly process: N8nProcess;
+	readonly process: RunningProgram;
 	memory(): number;
 	/** Everything that the process wrote since its start. */
 	log(): string;
@@ -62,7 +62,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 /** Ready is when the health check says so and the REST routes exist, which come a little later. */
-export async function waitForReady(n8n: N8nProcess, baseUrl: string): Promise<void> {
+export async function waitForReady(n8n: RunningProgram, baseUrl: string): Promise<void> {
 	await waitUntil(
 		async () => {
 			if (!n8n.isRunning())

@@ -17,8 +17,8 @@ export interface ProcessOptions {
 	args?: string[];
 }
 
-/** A running process of n8n with its children, which form a process group of their own. */
-export interface N8nProcess {
+/** A running program with its children, which form a process group of their own: a process of n8n, or what it stands on. */
+export interface RunningProgram {
 	readonly pid: number;
 	readonly logFile: string;
 	/** False as soon as the process has ended, for whatever reason. */
@@ -29,7 +29,7 @@ export interface N8nProcess {
 	waitForLog(pattern: RegExp): Promise<void>;
 	/** Bytes that the group holds now. */
 	memory(): number;
-	/** Sends a signal to the whole group. SIGKILL also waits until the group is gone. */
+	/** Sends a signal to the whole group and waits until it is gone. */
 	kill(signal: NodeJS.Signals): Promise<void>;
 	/** Ends the group: SIGTERM first, SIGKILL after `graceMs`. Resolves when no process of it is left. */
 	stop(graceMs?: number): Promise<void>;
@@ -60,19 +60,48 @@ function guard(group: number): () => void {
 	return () => void child.kill('SIGKILL');
 }
 
-/** Starts one process of n8n and returns at once; see {@link N8nProcess.waitForLog} or `waitForReady` of n8n.ts. */
+/** Starts one process of n8n and returns at once; see {@link RunningProgram.waitForLog} or `waitForReady` of n8n.ts. */
 export async function startProcess(
 	kind: ProcessKind,
-	options: ProcessOptions,
-): Promise<N8nProcess> {
+	{ env, logFile, args = [] }: ProcessOptions,
+): Promise<RunningProgram> {
 	const { node, bin, binFolder } = await ensureN8n();
-	const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
-	const descriptor = openSync(options.logFile, 'a');
-	const child = spawn(node, [bin, kind, ...(options.args ?? [])], {
-		env: environment(binFolder, options.env),
+	return await startProgram({
+		name: `n8n ${kind}`,
+		file: node,
+		args: [bin, kind, ...args],
+		env: environment(binFolder, env),
+		logFile,
+	});
+}
+
+export interface Program {
+	name: string;
+	file: string;
+	args: string[];
+	logFile: string;
+	env?: NodeJS.ProcessEnv;
+	/** Who runs it, if not the user of this process. */
+	user?: { uid: number; gid: number } | undefined;
+}
+
+/** Starts a program and returns at once. It ends with this process, however that ends. */
+export async function startProgram({
+	name,
+	file,
+	args,
+	logFile,
+	env = process.env,
+	user,
+}: Program): Promise<RunningProgram> {
+	const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
+	const descriptor = openSync(logFile, 'a');
+	const child = spawn(file, args, {
+		env,
 		stdio: ['ignore', descriptor, descriptor],
 		detached: true,
 		windowsHide: true,
+		...user,
 	});
 	closeSync(descriptor);
 	await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
@@ -85,8 +114,8 @@ export async function startProcess(
 
 	const isGone = () => (groupMembers(pid) ?? (signalGroup(pid, 0) ? [pid] : [])).length === 0;
 	const waitUntilGone = (timeoutMs?: number) =>
-		waitUntil(isGone, { timeoutMs, intervalMs: 50, what: `The end of n8n's process group ${pid}` });
-	const log = () => readFileSync(options.logFile).subarray(logStart).toString('utf8');
+		waitUntil(isGone, { timeoutMs, intervalMs: 50, what: `The end of ${name}` });
+	const log = () => readFileSync(logFile).subarray(logStart).toString('utf8');
 
 	const stop = async (graceMs = 60_000) => {
 		if (signalGroup(pid, 'SIGTERM'))
@@ -102,7 +131,7 @@ export async function startProcess(
 
 	return {
 		pid,
-		logFile: options.logFile,
+		logFile,
 		isRunning: () => running,
 		log,
 		memory: () => groupBytes(pid),
@@ -112,18 +141,18 @@ export async function startProcess(
 				() => {
 					if (pattern.test(log())) return true;
 					if (!running)
-						throw new Error(`n8n ${kind} ended early. The end of its log:\n${log().slice(-3000)}`);
+						throw new Error(`${name} ended early. The end of its log:\n${log().slice(-3000)}`);
 					return false;
 				},
 				{
-					what: `${String(pattern)} in the log of n8n ${kind}`,
+					what: `${String(pattern)} in the log of ${name}`,
 					details: () => log().slice(-3000),
 				},
 			);
 		},
 		async kill(signal) {
 			signalGroup(pid, signal);
-			if (signal === 'SIGKILL') await settle();
+			await settle();
 		},
 	};
 }
