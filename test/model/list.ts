@@ -1,6 +1,7 @@
 /** The service's list of tasks: it lags, lies about order, and holds other people's tasks. */
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
+import { timeOf } from '../service/lists';
 import type { Sent, Service } from './service';
 
 /** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
@@ -61,14 +62,6 @@ const OLDER_MS = 5_000;
 const idOfOther = (kind: string, index: number) =>
 	`other-${OTHERS.findIndex((each) => each === kind)}-${index}`;
 
-function timeOf(time: Date, times: ListScript['times']) {
-	if (times === 'none') return {};
-	if (times === 'another name') return { made: time.toISOString() };
-	// Five hours west of Greenwich, which it does not say.
-	const local = new Date(time.getTime() - 5 * 3_600_000).toISOString().slice(0, 19);
-	return { created_at: times === 'local' ? local : time.toISOString() };
-}
-
 interface Asking {
 	elapsed: number;
 	/** That of the node's tasks. */
@@ -111,7 +104,7 @@ export function listAnswer(
 			id,
 			type: named,
 			status: 'doing',
-			...timeOf(serviceTime(createdMs), times),
+			...timeOf(serviceTime(createdMs).getTime(), times),
 		};
 	});
 	return {

@@ -13,6 +13,7 @@ import type {
 } from 'n8n-workflow';
 import { WEBHOOK_PATH } from '../../nodes/MediaGeneration/suspend/notes';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 import { fieldsBehind } from './fields';
 import type { FileHost, Store } from './files';
@@ -584,7 +585,8 @@ export class N8n {
 			getContext: (type: string) => {
 				return type === 'node' ? this.trouble.guarded(execution.context) : execution.flow;
 			},
-			getExecuteData: () => execution.data,
+			// What the node puts there is what goes on.
+			getExecuteData: () => execution,
 			setMetadata: () => undefined,
 			customData: {
 				getAll: () => execution.found,
@@ -608,12 +610,6 @@ export class N8n {
 				await Promise.resolve();
 			},
 		};
-		const dataHolder = { data: execution.data };
-		Object.defineProperty(dataHolder, 'data', {
-			get: () => execution.data,
-			set: (data: Execution['data']) => (execution.data = data),
-		});
-		context.getExecuteData = () => dataHolder as unknown as Execution['data'];
 		return context as unknown as IExecuteFunctions;
 	}
 
@@ -624,14 +620,7 @@ export class N8n {
 		const saved = this.savedOf(execution);
 		const context = {
 			...this.baseContext(execution, this.alive),
-			getRequestObject: () => ({
-				body,
-				headers: {},
-				originalUrl: url.pathname + url.search,
-			}),
-			getResponseObject: () => response,
-			getBodyData: () => body,
-			getQueryData: () => Object.fromEntries(url.searchParams),
+			...ofCall({ body, response, url: url.pathname + url.search }),
 			/** The one expression that waking reads: its items as a text, its notes and its URL. */
 			evaluateExpression: (expression: string) => {
 				this.trouble.use('expressions');

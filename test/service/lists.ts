@@ -90,8 +90,8 @@ function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
 	};
 }
 
-/** Five hours west of Greenwich, where it is local. */
-function timeOf(ms: number, times: Context['settings']['lists']['times']): JsonObject {
+/** How a listed task says when it was made; where it is local, five hours west of Greenwich. */
+export function timeOf(ms: number, times: Context['settings']['lists']['times']): JsonObject {
 	const time = new Date(ms).toISOString();
 	const local = new Date(ms - 5 * 3_600_000).toISOString().slice(0, 19);
 	const created_at = { ISO: time, local, none: undefined, 'another name': undefined }[times];
