@@ -105,7 +105,6 @@ async function misbehave(
 		case 'emptyBody':
 		case 'html':
 		case 'malformedJson':
-		case 'notObject':
 		case 'truncate':
 		case 'dropHeader':
 			return twist(fault, await carryOut(), record, reply);
@@ -117,7 +116,7 @@ function twist(
 	fault: Extract<
 		FaultAction,
 		{
-			type: 'emptyBody' | 'html' | 'malformedJson' | 'notObject' | 'truncate' | 'dropHeader';
+			type: 'emptyBody' | 'html' | 'malformedJson' | 'truncate' | 'dropHeader';
 		}
 	>,
 	answer: Answer,
@@ -139,8 +138,6 @@ function twist(
 				headers: { 'content-type': 'application/json' },
 				content: '{"success":true,"task_id":"',
 			});
-		case 'notObject':
-			return respond(record, reply, json(200, fault.body ?? null));
 		case 'truncate':
 			record.status = answer.status;
 			sendRaw(reply, flatten(answer), fault.bytes);

@@ -22,41 +22,9 @@ export * from './types';
 export { PortTakenError } from './server';
 export { applySettings, defaultSettings, profiles } from './settings';
 
-export interface StandIn {
-	baseUrl: string;
-	fileUrl: string;
-	otherUrl: string;
-	apiKey: string;
-	settings: Types.Settings;
-	faults: FaultBook;
-	/** Has requests wait for their answers, which are made at once, until they are let go. */
-	hold(rule: Omit<Types.FaultRule, 'action'>): Types.Hold;
-	tasks: Types.TaskRecord[];
-	task(taskId: string): Types.TaskRecord;
-	requests: Types.RecordedRequest[];
-	callbacks: Types.CallbackRecord[];
-	readonly active: number;
-	readonly maxActive: number;
-	/** Tasks that were created, by kind or by a function. */
-	creations(filter?: Types.TaskKind | ((task: Types.TaskRecord) => boolean)): Types.TaskRecord[];
-	/** Requests to a poll route. */
-	polls(taskId?: string): Types.RecordedRequest[];
-	/** Requests to the file or the third host that carried an Authorization header: must be 0. */
-	foreignAuthorization(): number;
-	/** The task as a GET would show it now. */
-	payload(taskId: string): Types.JsonObject;
-	/** Ends a task now; resolves when its callbacks are through. */
-	finish(taskId: string, as?: 'done' | 'error', extra?: Types.Steering): Promise<void>;
-	sendCallback(taskId: string): Promise<{ status: number; body: string }>;
-	/** Makes a task as somebody else's client would: a sound effect, unless `path` says otherwise. Its ID. */
-	order(body?: Types.JsonObject, path?: string): Promise<string>;
-	/** Resolves when the task's callbacks are through. */
-	callbacksSettled(taskId: string): Promise<void>;
-	reset(): void;
-	close(): Promise<void>;
-}
+export type StandIn = Awaited<ReturnType<typeof startService>>;
 
-export async function startService(options: Types.ServiceOptions = {}): Promise<StandIn> {
+export async function startService(options: Types.ServiceOptions = {}) {
 	await loadMp3Encoder();
 	const settings = defaultSettings();
 	applySettings(settings, structuredClone(profiles[options.profile ?? 'specification']));
@@ -106,22 +74,25 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		apiKey,
 		settings,
 		faults,
-		hold: (rule) => {
-			let letGo = () => {};
-			const until = new Promise<void>((resolve) => (letGo = resolve));
+		/** Has requests wait for their answers, which are made at once, until they are let go. */
+		hold(rule: Omit<Types.FaultRule, 'action'>) {
+			let open = () => {};
+			const until = new Promise<void>((resolve) => (open = resolve));
 			const held = faults.add({ ...rule, action: { type: 'hold', until } });
 			return {
+				/** How many there were so far. */
 				get count() {
 					return held.hits ?? 0;
 				},
+				/** Gives the answers out; later requests are not held. */
 				letGo() {
 					faults.remove(held);
-					letGo();
+					open();
 				},
 			};
 		},
 		tasks: store.tasks,
-		task: (taskId) => known(store, taskId),
+		task: (taskId: string) => known(store, taskId),
 		requests: recorder.requests,
 		callbacks: callbacks.records,
 		get active() {
@@ -130,32 +101,43 @@ export async function startService(options: Types.ServiceOptions = {}): Promise<
 		get maxActive() {
 			return store.maxActive;
 		},
-		creations: (filter = () => true) =>
+		/** Tasks that were created, by kind or by a function. */
+		creations: (filter: Types.TaskKind | ((task: Types.TaskRecord) => boolean) = () => true) =>
 			store.tasks.filter((task) =>
 				typeof filter === 'string' ? task.kind === filter : filter(task),
 			),
-		polls: (taskId) =>
+		/** Requests to a poll route. */
+		polls: (taskId?: string) =>
 			recorder.requests.filter(
 				(request) =>
 					request.route === 'poll' && (taskId === undefined || request.taskId === taskId),
 			),
+		/** Requests to the file or the third host that carried an Authorization header: must be 0. */
 		foreignAuthorization: () =>
 			recorder.requests.filter(
 				({ host, headers }) => host !== 'api' && headers.authorization !== undefined,
 			).length,
-		payload: (taskId) => taskPayload(known(store, taskId), settings, urls.files),
-		finish: async (taskId, as = 'done', extra = {}) => {
+		/** The task as a GET would show it now. */
+		payload: (taskId: string) => taskPayload(known(store, taskId), settings, urls.files),
+		/** Ends a task now; resolves when its callbacks are through. */
+		async finish(taskId: string, as: 'done' | 'error' = 'done', extra: Types.Steering = {}) {
 			store.finish(known(store, taskId), { ...extra, end: as });
 			await callbacks.settled(taskId);
 		},
-		sendCallback: async (taskId) => await callbacks.send(known(store, taskId)),
-		order: async (body = {}, path = '/v1/task/sound-effect') => {
+		sendCallback: async (taskId: string) => await callbacks.send(known(store, taskId)),
+		/** Makes a sound effect as somebody else's client would. Its task's ID. */
+		async order(body: Types.JsonObject = {}) {
 			const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 			const sent = JSON.stringify({ text: 'Rain', ...body });
-			const response = await fetch(urls.api + path, { method: 'POST', headers, body: sent });
+			const response = await fetch(`${urls.api}/v1/task/sound-effect`, {
+				method: 'POST',
+				headers,
+				body: sent,
+			});
 			return ((await response.json()) as { task_id: string }).task_id;
 		},
-		callbacksSettled: async (taskId) => await callbacks.settled(taskId),
+		/** Resolves when the task's callbacks are through. */
+		callbacksSettled: async (taskId: string) => await callbacks.settled(taskId),
 		reset,
 		close,
 	};

@@ -75,7 +75,7 @@ export interface Settings {
 export type AudioFormat = 'wav' | 'mp3' | 'mp3_vbr';
 export type SampleRate = 8000 | 11025 | 12000 | 16000 | 22050 | 24000 | 32000 | 44100 | 48000;
 
-/** Partial on every level: what PATCH /_control/settings and `startService` take. */
+/** Partial on every level: what `startService` takes. */
 export type SettingsPatch = Partial<
 	Omit<Settings, 'callbacks' | 'costs' | 'lists' | 'taskTypes'>
 > & {
@@ -174,7 +174,6 @@ export type FaultAction =
 	| { type: 'reset' | 'processThenReset' | 'stall' | 'drip' }
 	| { type: 'hold'; until: Promise<unknown> }
 	| { type: 'emptyBody' | 'html' | 'malformedJson' }
-	| { type: 'notObject'; body: unknown }
 	| { type: 'redirect'; to: string; status?: number }
 	| { type: 'truncate'; bytes: number }
 	| { type: 'dropHeader'; name: string };
@@ -190,14 +189,6 @@ export interface FaultRule {
 	times?: number;
 	skip?: number;
 	action: FaultAction;
-}
-
-/** Requests whose answers are held. */
-export interface Hold {
-	/** How many there were so far. */
-	readonly count: number;
-	/** Gives the answers out; later requests are not held. */
-	letGo(): void;
 }
 
 export interface ServiceOptions {
