@@ -119,7 +119,7 @@ const [one, two] = [spoken('a'), spoken('b')];
 const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
 const slower = spoken('b', 8_000);
 const noField = { inputBinaryField: '' };
-const SIZE = /: The joined file would have 1,9\d\d,\d{3} bytes, and Max File Size is 1,000,000\.$/;
+const SIZE = /: the joined file would have 1,9\d\d,\d{3} bytes, and at most 1,000,000 are allowed/;
 const NO_TEXT = /^The field "Group By" is not a text$/;
 const SET_PAUSE = /^Set "Pause Between Parts \(Ms\)" to such a number/;
 const belowZero = { options: { pauseBetweenParts: -5 } };
@@ -141,8 +141,14 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		/: sound, cover\. Nothing was sent\.$/,
 	],
 	['no field', [one], noField, /^The field "Input Data Field Name" is empty$/, /^Fill in/],
-	['another format', [one, slower], {}, /The 2nd item .*8,000 Hz instead of 16,000 Hz/, CONVERT],
-	['no audio', [one, text], {}, /The 2nd item can't be joined.*not an MP3 or WAV file/, CONVERT],
+	[
+		'another format',
+		[one, slower],
+		{},
+		/: the 2nd item is WAV .*8,000 Hz.*, but the 1st item WAV .*16,000 Hz/,
+		CONVERT,
+	],
+	['no audio', [one, text], {}, /: it is not an MP3 or WAV file \(the 2nd item\)$/, CONVERT],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
 	['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],

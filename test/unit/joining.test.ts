@@ -7,7 +7,7 @@ import {
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
-import { reserveMemory, storeChunks } from '../../nodes/MediaGeneration/files/binary';
+import { storeChunks, storeMemory } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
 import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
@@ -165,7 +165,7 @@ describe('parts that can not be joined', () => {
 				{ part: 2, task_id: 't2', characters: 3 },
 			],
 			joined: false,
-			hint: "The parts could not be joined: Part 2 can't be joined: it is audio/ogg, not an MP3 or WAV file.",
+			hint: 'The parts could not be joined: it is audio/ogg, not an MP3 or WAV file (part 2)',
 			outputs: delivered.outputs as unknown as IDataObject[],
 		});
 		expect(
@@ -253,7 +253,7 @@ describe('the store', () => {
 		const storing = storeChunks(fakeN8n({ store }).context, chunks(), file);
 		await storing.catch((problem: unknown) => expect(problem).toBe(error));
 		let release: (() => void) | undefined;
-		void reserveMemory(1e9).then((given) => (release = given));
+		void storeMemory.take(1e9).then((given) => (release = given));
 		await new Promise((resolve) => setImmediate(resolve));
 		expect(release).toBeDefined();
 		release?.();

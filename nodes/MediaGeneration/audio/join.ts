@@ -5,7 +5,6 @@ import type { ByteRange, NameOf, Point, Sound, SoundFacts } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
 export interface Joinable {
-	joinable: true;
 	/** The file is this head, then the ranges of each part, with `pauseBytes` of repeated silence between two, then padding. */
 	head: Buffer;
 	ranges: ByteRange[][];
@@ -20,8 +19,6 @@ export interface Joinable {
 	bytes: number;
 }
 
-export type JoinPlan = Joinable | { joinable: false; reason: string };
-
 export interface PlanOptions {
 	/** Silence between two parts becomes the nearest number of MP3 frames (of about 26 ms each) or samples, but at least one. */
 	pauseMs: number;
@@ -29,51 +26,28 @@ export interface PlanOptions {
 	nameOf?: NameOf;
 }
 
-const KIND_NAMES = { mp3: 'an MP3 file', wav: 'a WAV file' };
-
-const featuresOf = ({ coding, format: { sampleRate, channels } }: Sound) => [
-	coding,
-	`${inWords(sampleRate)} Hz`,
-	['mono', 'stereo'][channels - 1] ?? `${channels} channels`,
-];
-
-/** Explains why a part does not fit the first one, as the end of a sentence. */
-function difference(first: Sound, other: Sound, nameOfFirst: string): string | undefined {
-	if (first.kind !== other.kind)
-		return `it is ${KIND_NAMES[other.kind]}, and ${nameOfFirst} is ${KIND_NAMES[first.kind]}`;
-	const expected = featuresOf(first);
-	const differing = featuresOf(other).flatMap((feature, index) =>
-		feature === expected[index] ? [] : [`${feature} instead of ${expected[index]}`],
-	);
-	return differing.length === 0
-		? undefined
-		: `its sound has another format: ${differing.join(', ')}`;
+/** Sounds can be joined if this is equal. */
+function formatOf({ kind, coding, format: { sampleRate, channels } }: Sound): string {
+	const spread = ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
+	return `${kind.toUpperCase()} (${coding}, ${inWords(sampleRate)} Hz, ${spread})`;
 }
 
-function refused(name: string, problem: string): JoinPlan {
-	const sentence = `${name} can't be joined${problem}.`;
-	return { joinable: false, reason: sentence.charAt(0).toUpperCase() + sentence.slice(1) };
-}
-
-/** Decides whether parts can be joined, and how, from the facts that `scan` found of each. Never throws. */
-export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): JoinPlan {
+/** Decides how parts are joined, from the facts that `scan` found of each. Never throws. @returns why they can't be, as the end of a sentence */
+export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Joinable | string {
 	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
-		if (part.kind === 'none') return refused(nameOf(index), `: ${part.problem}`);
-		const problem = difference(sounds[0] ?? part, part, nameOf(0));
-		if (problem !== undefined) return refused(nameOf(index), ` to ${nameOf(0)}: ${problem}`);
+		if (part.kind === 'none') return `${part.problem} (${nameOf(index)})`;
 		sounds.push(part);
+		const [expected, format] = [formatOf(sounds[0] ?? part), formatOf(part)];
+		if (format !== expected) return `${nameOf(index)} is ${format}, but ${nameOf(0)} ${expected}`;
 	}
 	const [first] = sounds;
-	if (first === undefined) return { joinable: false, reason: 'There is no sound to join.' };
+	if (first === undefined) return 'there is no sound';
 	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
-	if (plan.bytes <= most) return { joinable: true, kind: first.kind, ...plan };
-	const limit =
-		most < MOST_BYTES ? 'Max File Size is' : `${KIND_NAMES[first.kind]} can have at most`;
-	const reason = `The joined file would have ${inWords(plan.bytes)} bytes, and ${limit} ${inWords(most)}.`;
-	return { joinable: false, reason };
+	if (plan.bytes <= most) return { kind: first.kind, ...plan };
+	return `the joined file would have ${inWords(plan.bytes)} bytes, and at most ${inWords(most)} are allowed (Max File Size, and 4 GiB in every case)`;
 }
 
 function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {

@@ -11,12 +11,7 @@ import { Limiter } from '../base/limiter';
  * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
  * file goes alone.
  */
-const storeMemory = new Limiter(100_000_000);
-
-/** Rejects if the signal aborts first. @param expected bytes @returns a function that gives the memory back */
-export async function reserveMemory(expected: number, signal?: AbortSignal): Promise<() => void> {
-	return await storeMemory.take(expected, signal);
-}
+export const storeMemory = new Limiter(100_000_000);
 
 /** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
 export function learnMode({ id }: IBinaryData): void {
@@ -69,7 +64,7 @@ export async function storeChunks(
 	chunks: AsyncGenerator<Buffer>,
 	{ fileName, mimeType, bytes, sample }: NewFile,
 ): Promise<IBinaryData> {
-	const release = await reserveMemory(bytes);
+	const release = await storeMemory.take(bytes);
 	let stream: ByteStream | undefined;
 	try {
 		const model = await openStored(context, sample);

@@ -11,7 +11,7 @@ import { streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
 import type { TaskOutput } from '../transport/outputs';
 import { headerOf, retryAfterMs } from '../transport/throttling';
-import { learnMode, reserveMemory } from './binary';
+import { learnMode, storeMemory } from './binary';
 import { fileTypeOf, problemWith } from './kind';
 
 export interface DownloadDeps extends Clock {
@@ -88,7 +88,7 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	try {
 		checkAnswer(opened);
 		const type = await transfer.begin(rest);
-		const release = await reserveMemory(known.length ?? wanted.maxBytes, deps.signal);
+		const release = await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
 		try {
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);

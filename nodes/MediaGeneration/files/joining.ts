@@ -45,7 +45,7 @@ export async function joinSources(
 	for (const { sound, facts: known } of sources)
 		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
 	const plan = planJoin(facts, options);
-	if (!plan.joinable) return { ok: false, reason: plan.reason };
+	if (typeof plan === 'string') return { ok: false, reason: plan };
 	const name = stemOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
 	const json: IDataObject = { duration_seconds: toMs(plan.durationSeconds) };

@@ -113,7 +113,7 @@ test.each([
 	['float, extensible', extensible({ inner: 3 }), 40],
 ])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
 	const made = planJoin([await soundFactsOf([wav({ format })])], { pauseMs: 0 });
-	const header = made.joinable ? made.head : Buffer.alloc(0);
+	const header = typeof made === 'string' ? Buffer.alloc(0) : made.head;
 	expect(made).toMatchObject({ bytes: header.readUInt32LE(4) + 8 });
 	expect(header.readUInt32LE(16)).toBe(size);
 	expect(header.subarray(20, 20 + size)).toEqual(format);
