@@ -64,7 +64,7 @@ async function sendInTurn(
 	for (;;) {
 		const isAdmitted = await gate.turn(place, deps, over);
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(deps, gate, place) };
+		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(gate, place) };
 		const sentAt = now();
 		const creation = readCreation(await exchange(deps, request));
 		gate.answered(place, creation, now());
@@ -101,17 +101,11 @@ async function sendInTurn(
 }
 
 /** Explains why a creation ran out of time before it was sent. */
-function lateFailure(
-	{ client, now }: CreateDeps,
-	{ refusal }: FullAccount,
-	{ fullMs }: Place,
-): Failure {
-	const isPaused = client.account.pausedUntil('create') > now();
+function lateFailure({ refusal }: FullAccount, { fullMs }: Place): Failure {
 	const notSent: Failure = {
 		outcome: 'rejected',
-		message: isPaused
-			? 'The service asked for a pause that is longer than the Timeout option allows'
-			: 'The service did not answer the creations before this one within the Timeout option',
+		message:
+			'The service did not take up the creation within the Timeout option: it asked for a pause, or did not answer those before it',
 		description:
 			'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
 	};
