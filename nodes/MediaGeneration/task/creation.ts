@@ -209,13 +209,7 @@ function readRefusal(answer: Answer): Creation {
 
 /** Finds the ID in a task's address: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
 function taskIdInAddress(location: unknown): string | undefined {
-	const url = urlOf(location, 'https://any.example');
-	if (url === undefined) return undefined;
-	const { pathname, searchParams } = url;
-	const [, part] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
-	try {
-		return asText(searchParams.get('task_id')) ?? asText(decodeURIComponent(part ?? ''));
-	} catch {
-		return part;
-	}
+	const { pathname = '', searchParams } = urlOf(location, 'https://any.example') ?? {};
+	const [, inPath] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
+	return asText(searchParams?.get('task_id')) ?? inPath;
 }
