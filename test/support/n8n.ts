@@ -95,8 +95,9 @@ interface Call {
 
 /** What a context has of the call of a webhook. */
 export function ofCall({ body, response, url }: Call) {
+	const rawBody = Buffer.from(JSON.stringify(body) ?? '');
 	const of = {
-		getRequestObject: () => ({ originalUrl: url, headers: {}, body, rawBody: undefined }),
+		getRequestObject: () => ({ originalUrl: url, headers: {}, rawBody }),
 		getResponseObject: () => response,
 		getBodyData: () => body,
 		getQueryData: () => Object.fromEntries(new URL(url, 'https://n8n.example').searchParams),

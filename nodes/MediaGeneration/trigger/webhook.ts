@@ -1,9 +1,9 @@
 /** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Callbacks". */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../actions/taskIds';
-import { readJson, type Read } from '../base/bounded';
+import { readJson } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { answer, callBody } from '../n8n/webhook';
+import { answer, rawBodyOf } from '../n8n/webhook';
 import { messageOf, quote } from '../base/failures';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
@@ -26,9 +26,13 @@ export interface Posted {
 	task: Task | undefined;
 }
 
-/** @param parsed what n8n made of a body of another type, such as a form */
-export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
-	const { body, unread } = readPost(raw, parsed);
+/** Reads a post as JSON, whatever its stated type. Throws a CallRefusal if it names no task. */
+export function readPosted(raw: Buffer = Buffer.of()): Posted {
+	const text = raw
+		.subarray(0, POST.bytes)
+		.toString()
+		.replace(/^\uFEFF/, '');
+	const { body, unread } = readJson(text, POST, raw.length <= POST.bytes);
 	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new CallRefusal(400, 'the body is not a JSON object');
 	const task = parseTask(body);
@@ -38,25 +42,8 @@ export function readPosted(raw: Buffer | undefined, parsed: unknown): Posted {
 	return { taskId, task };
 }
 
-function readPost(raw: Buffer | undefined, parsed: unknown): Read {
-	const bytes = raw ?? Buffer.of();
-	const text = bytes
-		.subarray(0, POST.bytes)
-		.toString()
-		.replace(/^\uFEFF/, '');
-	const read = readJson(text, POST, bytes.length <= POST.bytes);
-	if (read.body !== undefined || read.unread !== undefined || !isObject(parsed)) return read;
-	try {
-		return readJson(JSON.stringify(parsed), POST);
-	} catch {
-		return read;
-	}
-}
-
-/** Ignores the stated content type. Throws a CallRefusal if the body names no task. */
 export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
-	const { raw, parsed } = await callBody(context);
-	return readPosted(raw, parsed);
+	return readPosted(await rawBodyOf(context));
 }
 
 /** Answers a call that failed: if a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
