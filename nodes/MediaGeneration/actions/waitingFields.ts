@@ -62,7 +62,7 @@ const startingFields: INodeProperties[] = [
 	}),
 ];
 
-const waitingFields = (suspendNotice: string): INodeProperties[] => [
+const waitingFields: INodeProperties[] = [
 	select('Wait Mode', 'waitMode', {
 		options: [
 			choice(
@@ -82,7 +82,11 @@ const waitingFields = (suspendNotice: string): INodeProperties[] => [
 		// An agent waits for its tool, and a sleeping execution continues with one item per input item.
 		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
 	}),
-	notice(suspendNotice, 'suspendNotice', { displayOptions: { show: SUSPENDING } }),
+	notice(
+		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
+		'suspendNotice',
+		{ displayOptions: { show: SUSPENDING } },
+	),
 	// An agent gets the JSON only.
 	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
 ];
@@ -198,20 +202,13 @@ export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 	];
 	return [
 		...startingFields,
-		...hiddenWhen(
-			NOT_WAITING,
-			waitingFields(
-				'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
-			),
-		),
+		...hiddenWhen(NOT_WAITING, waitingFields),
 		optionsField(all.map(inCollection)),
 	];
 }
 
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
-	...waitingFields(
-		'The execution sleeps until this n8n sees that all tasks have finished, or the timeout passes. The item of a task that still runs then has unfinished set to true, and that of a failed task has its outcome.',
-	),
+	...waitingFields,
 	optionsField([includeInputOption, ...endingOptions(AWAITING_GRACE_S)].map(inCollection)),
 ];
