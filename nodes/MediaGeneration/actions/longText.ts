@@ -26,14 +26,11 @@ const charactersField = amount('Max Characters per Part', 'maxCharacters', {
 export const longTextFields: INodeProperties[] = [
 	select('Long Text', 'longText', {
 		options: [
-			{
-				...choice(
-					'Join Into One File',
-					'join',
-					'Split the text, speak all parts at once, wait for them, and join them into one file',
-				),
-				displayOptions: { hide: { waitForCompletion: [false] } },
-			},
+			choice(
+				'Join Into One File',
+				'join',
+				'Split the text, speak all parts at once, wait for them, and join them into one file',
+			),
 			choice('Off', 'off', 'Send the text as it is, in one request'),
 			choice(
 				'One Item per Part',
@@ -42,7 +39,8 @@ export const longTextFields: INodeProperties[] = [
 			),
 		],
 		default: 'off',
-		description: `Whether to split texts longer than Max Characters per Part, and what comes out. Joining needs "Wait for Completion".`,
+		description:
+			'Whether to split texts longer than Max Characters per Part, and what comes out. Joining always waits for completion.',
 	}),
 ];
 
