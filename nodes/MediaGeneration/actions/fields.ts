@@ -9,7 +9,6 @@ import type {
 } from 'n8n-workflow';
 import { invalid, messageOf, quote } from '../base/failures';
 import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
-import { isToolRun } from '../n8n/execution';
 import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
 import { deepMerge, jsonObject } from './jsonObjects';
@@ -53,10 +52,6 @@ export class ItemFields {
 	/** Of the workflow. */
 	get timeZone(): string {
 		return this.context.getTimezone();
-	}
-
-	get isTool(): boolean {
-		return isToolRun(this.context);
 	}
 
 	/** Reads a field, or the option of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */

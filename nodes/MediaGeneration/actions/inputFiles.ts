@@ -64,11 +64,6 @@ export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM]
 
 /** Finds a file of an item. @param label of the field that names it */
 export function itemFile(item: ItemFields, field: string, label: string): IBinaryData {
-	if (item.isTool)
-		throw invalid(
-			'A tool of an AI agent has no files: an agent passes only text',
-			`Leave "${label}" empty, or use this node outside the agent. Nothing was sent.`,
-		);
 	const { files } = item;
 	const found = fileNamed(files, field);
 	if (found !== undefined) return found;

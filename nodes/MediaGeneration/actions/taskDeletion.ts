@@ -56,10 +56,8 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	const taskIds = fields.taskIds();
 	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
-	const running: string[] = [];
 	for (const taskId of taskIds) {
 		const { state, status } = await readBeforeDeletion(from, taskId);
-		if (state === 'running') running.push(taskId);
 		if (state === 'running' || fields.boolean('deleteFinished')) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}
@@ -69,7 +67,7 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
 		);
 	const refund = await sendDeletion(from, doomed);
-	for (const taskId of running) from.client.account.taskEnded(taskId);
+	for (const taskId of doomed) from.client.account.taskEnded(taskId);
 	return [
 		{
 			deleted: true,
