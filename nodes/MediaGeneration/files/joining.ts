@@ -1,6 +1,6 @@
 /** Joins stored files into one: sound of one format, and transcripts whose times are moved to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { mergeTranscripts, transcriptOf, type Merged } from '../audio/captions';
+import { mergeTranscripts, transcriptOf } from '../audio/captions';
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
 import { mimeTypeOf } from '../audio/kinds';
 import { soundFactsOf } from '../audio/scan';
@@ -8,7 +8,7 @@ import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
 import { inPieces, pause } from '../n8n/clock';
-import { attemptLater, megabytes } from '../base/failures';
+import { attemptLater } from '../base/failures';
 import { readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/limits';
 import { stemOf, type StoredFile } from './files';
@@ -55,12 +55,9 @@ export async function joinSources(
 		const transcripts = sources.flatMap((source) => source[extension] ?? []);
 		if (transcripts.length < sources.length) continue;
 		// A broken transcript must not cost the sound.
-		const read = await attemptLater(async (): Promise<Merged> => {
+		const read = await attemptLater(async () => {
 			const parts = await spokenIn(context, transcripts, plan.parts);
-			if (parts !== undefined)
-				return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
-			const limit = megabytes(MAX_TRANSCRIPT_BYTES);
-			return { merged: false, reason: `The transcripts are longer than ${limit} together.` };
+			return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
 		});
 		const merged = read.ok ? read.value : undefined;
 		if (merged?.merged !== true) {
@@ -101,12 +98,12 @@ async function spokenIn(
 	context: N8nContext,
 	transcripts: readonly IBinaryData[],
 	times: Joinable['parts'],
-): Promise<Spoken[] | undefined> {
+): Promise<Spoken[]> {
 	const parts: Spoken[] = [];
 	let left = MAX_TRANSCRIPT_BYTES;
 	for (const [number, binary] of transcripts.entries()) {
 		const text = await readStoredText(context, binary, left);
-		if (text === undefined) return undefined;
+		if (text === undefined) throw new Error('The transcripts are too long');
 		left -= text.length;
 		parts.push({ text, start: 0, end: 0, ...times[number] });
 	}
