@@ -62,11 +62,8 @@ export function infoFrame(
 
 /** Tells whether a frame is such a header instead of sound. */
 function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
-	const usual = HEADER_BYTES + sideInfoBytes(header);
-	// Encoders disagree on whether the two bytes of a checksum move it.
-	const isXing = [usual, usual + 2].some(
-		(at) => isAt(bytes, at, 'Xing') || isAt(bytes, at, 'Info'),
-	);
+	const at = HEADER_BYTES + sideInfoBytes(header);
+	const isXing = isAt(bytes, at, 'Xing') || isAt(bytes, at, 'Info');
 	return isXing || isAt(bytes, HEADER_BYTES + 32, 'VBRI');
 }
 

@@ -120,18 +120,11 @@ test.each([
 });
 
 // Whatever is kept of what was read takes time that grows with the square of its length.
-test.each<[string, Shape, object]>([
-	['a stream', { riffSize: 0, dataSize: 0 }, { units: 65_536_000 + 3 }],
-	[
-		'what can not be joined',
-		{ format: plain({ tag: 2 }), riffSize: 0, dataSize: 0 },
-		{ kind: 'none' },
-	],
-])('128 MB of %s', async (_, shape, expected) => {
+test('128 MB of a stream', async () => {
 	const block = Buffer.alloc(65_536);
-	expect(
-		await soundFactsOf([wav(shape), ...Array.from({ length: 2000 }, () => block)]),
-	).toMatchObject(expected);
+	const blocks = Array.from({ length: 2000 }, () => block);
+	const facts = await soundFactsOf([wav({ riffSize: 0, dataSize: 0 }), ...blocks]);
+	expect(facts).toMatchObject({ units: 65_536_000 + 3 });
 });
 
 const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
