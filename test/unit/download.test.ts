@@ -117,15 +117,10 @@ describe('a length that was stated once', () => {
 	});
 });
 
-describe('a body that n8n has decompressed: its length is that of the compressed one', () => {
-	test.each([
-		['shorter when compressed', '5000'],
-		['slightly longer when compressed', String(FILE.length + 120)],
-	])('%s: whole, once it has ended twice at the same place', async (_name, length) => {
-		const { run, requests } = serving(() => ({ headers: { 'content-length': length } }));
-		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(2);
-	});
+test('a body that n8n has decompressed is longer than its length says', async () => {
+	const { run, requests } = serving(() => ({ headers: { 'content-length': '5000' } }));
+	expect(digest((await run()).bytes)).toBe(digest(FILE));
+	expect(requests).toHaveLength(1);
 });
 
 const [br, long] = ['br', `br, ${'x'.repeat(100)}`].map((encoding) => ({
