@@ -198,7 +198,6 @@ test('at most ten are under way at once; who gets no turn within the Timeout is 
 	});
 });
 
-const RATE = answer(429, { message: 'rate limit' });
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
 test.each<[string, Reply, number, Reply]>([
 	['a connection: not the queue before', FULL, 70_000, UNCONNECTED],
@@ -261,24 +260,6 @@ test('the pauses between tries grow, and not all of them alike', async () => {
 	await clock.run(create());
 	expect(times.slice(1).map((time, index) => Math.round(time - (times[index] ?? 0)))).toEqual(
 		pauses,
-	);
-});
-
-const BUSY_FOR_LONG = answer(503, { code: 'server_busy' }, { 'retry-after': '120' });
-
-test('an old refusal supplies no later message', async () => {
-	let answers: Reply[] = [RATE, CREATED];
-	const { clock, deps } = setUp(() => answers.shift() ?? BUSY_FOR_LONG);
-	const create = async () => await createTask(deps, REQUEST, limits(clock.now() + 20_000));
-	expect(await clock.run(create())).toMatchObject({ kind: 'created' });
-	answers = [];
-	const ends = await clock.run(Promise.all(Array.from({ length: 15 }, create)));
-	const messages = ends.map((end) => (end.kind === 'failed' ? end.failure.message : end.kind));
-	expect(new Set(messages)).toEqual(
-		new Set([
-			'The service is busy (HTTP 503)',
-			'The service did not take up the creation within the Timeout option: it asked for a pause, or did not answer those before it',
-		]),
 	);
 });
 
