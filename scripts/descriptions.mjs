@@ -5,7 +5,7 @@
 const TABLE_TEXTS = ['action', 'subtitle', 'placeholder', 'hint', 'name', 'description'];
 const OPTION_KEYS = ['name', 'value', 'description', 'action'];
 const CLASS_TEXTS = ['displayName', 'documentationUrl', 'icon'];
-/** What makes a field from its texts (actions/operation.ts). */
+/** What makes a field from its texts (actions/ui.ts). */
 const BUILDERS = /^(text|amount|toggle|select|choice|notice|json|\w*Field|locator|openChoice)$/;
 
 const keyOf = ({ key }) => key?.name ?? key?.value;
@@ -34,7 +34,10 @@ function isFieldText({ node, parent, parentPath }) {
 		node.type === 'ObjectProperty' ? [node.value, parentPath.parent] : [node, parent];
 	const isText = ['StringLiteral', 'TemplateLiteral'].includes(value?.type);
 	if (!isText || (value !== node && !TABLE_TEXTS.includes(keyOf(node)))) return false;
-	return holder?.type === 'CallExpression' && BUILDERS.test(holder.callee.name);
+	return (
+		holder?.type === 'CallExpression' &&
+		BUILDERS.test((holder.callee.property ?? holder.callee).name)
+	);
 }
 
 function shouldIgnore(path) {

@@ -13,7 +13,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { properties, subtitle } from './actions';
-import type { ListName } from './actions/operation';
+import { type ListName } from './actions/ui';
 import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
 
 /** The webhook that wakes a sleeping execution. */

@@ -1,7 +1,7 @@
 /** "From List": what the editor gets to show page by page, and what it says where there is no list. */
 import type { ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
-import type { ListName } from '../../nodes/MediaGeneration/actions/operation';
+import type { ListName } from '../../nodes/MediaGeneration/actions/ui';
 import { onMachine } from '../support/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import type { Answer } from '../model/node';

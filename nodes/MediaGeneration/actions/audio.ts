@@ -1,35 +1,36 @@
 /** Joins existing sound files, without the service (docs/media.md). */
 import { pauseOption } from './longText';
-import { AS_TOOL, maxFileSizeOption, optionsField, text, type Resource } from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 
 export const audio: Resource = {
 	value: 'audio',
 	name: 'Audio',
 	// An agent passes only texts.
-	displayOptions: { hide: AS_TOOL },
+	displayOptions: { hide: ui.AS_TOOL },
 	fields: [
-		text('Input Data Field Name', 'inputBinaryField', {
+		ui.text('Input Data Field Name', 'inputBinaryField', {
 			required: true,
 			default: 'data',
 			hint: 'The name of the input field that holds the audio file of each item',
 		}),
-		text('Group By', 'groupBy', {
+		ui.text('Group By', 'groupBy', {
 			placeholder: 'e.g. chapter-1',
 			description:
 				'Items with the same value are joined into one file, in their order. Usually an expression: {{ $json.chapter }}. Leave empty to join all items.',
 		}),
-		text('File Name', 'fileName', {
+		ui.text('File Name', 'fileName', {
 			placeholder: 'e.g. chapter-1',
 			description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
 		}),
-		text('Put Output File in Field', 'outputBinaryField', {
+		ui.text('Put Output File in Field', 'outputBinaryField', {
 			required: true,
 			default: 'data',
 			hint: 'The name of the output field for the joined file; merged captions get _1 appended',
 		}),
-		optionsField([
+		ui.optionsField([
 			pauseOption,
-			maxFileSizeOption('If the joined file would be larger, the items fail instead'),
+			ui.maxFileSizeOption('If the joined file would be larger, the items fail instead'),
 		]),
 	],
 	operations: [

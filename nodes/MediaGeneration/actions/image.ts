@@ -6,21 +6,11 @@ import { askOptional, unreadable } from '../transport/reading';
 import { creditsOf } from '../transport/task';
 import type { InputFile, ItemFields } from './fields';
 import { bodyTypeField, inputFile, isForm } from './inputFiles';
-import {
-	amount,
-	AS_TOOL,
-	extraFieldsOption,
-	hiddenWhen,
-	locator,
-	notice,
-	openChoice,
-	type Resource,
-	type ReadSource,
-	text,
-} from './operation';
+import type { Resource, ReadSource } from './operation';
+import * as ui from './ui';
 import { refusedQuestion } from './refusal';
 
-const imageExtraFields = extraFieldsOption('{"model_parameters": {"quality": "high"}}');
+const imageExtraFields = ui.extraFieldsOption('{"model_parameters": {"quality": "high"}}');
 const imageLabels = {
 	model_id: 'Model',
 	generations_count: 'Number of Images',
@@ -87,30 +77,30 @@ export const image: Resource = {
 	value: 'image',
 	name: 'Image',
 	fields: [
-		text('Prompt', 'prompt', {
+		ui.text('Prompt', 'prompt', {
 			typeOptions: { rows: 4 },
 			required: true,
 			placeholder: 'e.g. A lighthouse at dawn, watercolour',
 			description: 'What the image should show',
 			displayOptions: { show: { operation: ['generate'] } },
 		}),
-		locator('Model', 'modelId', {
+		ui.locator('Model', 'modelId', {
 			placeholder: 'e.g. image-1',
 			description:
 				'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
 			list: 'searchImageModels',
 		}),
-		notice(
+		ui.notice(
 			'Many services refuse an image without a model. Pick one from the list, or enter its ID.',
 			'modelNotice',
 			{ displayOptions: { show: { modelId: [''] } } },
 		),
-		amount('Number of Images', 'generationsCount', {
+		ui.amount('Number of Images', 'generationsCount', {
 			typeOptions: { minValue: 1 },
 			default: 1,
 			description: 'How many images to make. All of them belong to one task.',
 		}),
-		openChoice('Aspect Ratio', 'aspectRatio', {
+		ui.openChoice('Aspect Ratio', 'aspectRatio', {
 			description: 'Shape of the image. Some models accept none.',
 			options: [
 				{ name: '1:1 (Square)', value: '1:1' },
@@ -118,11 +108,11 @@ export const image: Resource = {
 				{ name: '9:16 (Portrait)', value: '9:16' },
 			],
 		}),
-		openChoice('Resolution', 'resolution', {
+		ui.openChoice('Resolution', 'resolution', {
 			description: 'Size of the image. Some models accept none.',
 			options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
 		}),
-		amount('Number of Reference Images', 'referenceImageCount', {
+		ui.amount('Number of Reference Images', 'referenceImageCount', {
 			typeOptions: { minValue: 0 },
 			description: 'How many reference images the request would have',
 			displayOptions: { show: { operation: ['getPrice'] } },
@@ -131,8 +121,8 @@ export const image: Resource = {
 	options: [
 		imageExtraFields,
 		bodyTypeField,
-		...hiddenWhen(AS_TOOL, [
-			text(REFERENCES, 'referenceImages', {
+		...ui.hiddenWhen(ui.AS_TOOL, [
+			ui.text(REFERENCES, 'referenceImages', {
 				placeholder: 'e.g. data, data_1',
 				description:
 					'Names of the input data fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',

@@ -4,15 +4,19 @@ import { invalid, itemsInWords } from '../base/failures';
 import { trimmedText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
-import { AS_TOOL, choice, hiddenWhen, rowsField, select, shownWhen, text } from './operation';
+import * as ui from './ui';
 
 const FORM = 'multipart-form-data';
 const FILES = 'Input Data Field Name';
 
-export const bodyTypeField = select('Body Content Type', 'bodyContentType', {
+export const bodyTypeField = ui.select('Body Content Type', 'bodyContentType', {
 	options: [
-		choice('Form-Data', FORM, 'What some newer endpoints expect. Files are always sent this way.'),
-		choice('JSON', 'json', 'What most endpoints expect'),
+		ui.choice(
+			'Form-Data',
+			FORM,
+			'What some newer endpoints expect. Files are always sent this way.',
+		),
+		ui.choice('JSON', 'json', 'What most endpoints expect'),
 	],
 	default: 'json',
 	description: 'How the body of the request is sent',
@@ -22,38 +26,41 @@ export function isForm(item: ItemFields): boolean {
 	return item.choice('bodyContentType', bodyTypeField.displayName, ['json', FORM]) === FORM;
 }
 
-export const formFields: INodeProperties[] = shownWhen({ bodyContentType: [FORM] }, [
-	rowsField('Fields', 'fields', {
+export const formFields: INodeProperties[] = ui.shownWhen({ bodyContentType: [FORM] }, [
+	ui.rowsField('Fields', 'fields', {
 		entry: 'field',
 		placeholder: 'Add Field',
 		description:
 			'Fields of the form, in addition to those of Body. A field given here overrides one of Body.',
 		values: [
-			text('Name', 'name', { placeholder: 'e.g. target_lang', description: 'Name of the field' }),
-			text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),
+			ui.text('Name', 'name', {
+				placeholder: 'e.g. target_lang',
+				description: 'Name of the field',
+			}),
+			ui.text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),
 		],
 	}),
-	...hiddenWhen(AS_TOOL, [
-		rowsField('Files', 'files', {
+	...ui.hiddenWhen(ui.AS_TOOL, [
+		ui.rowsField('Files', 'files', {
 			entry: 'file',
 			placeholder: 'Add File',
 			description: 'Files of the form, from input data fields of the item; at most 100 MB together',
 			values: [
-				text('Name', 'name', {
+				ui.text('Name', 'name', {
 					default: 'file',
 					placeholder: 'e.g. file',
 					description: 'Name of the field in the form. Several files may share it.',
 				}),
-				text(FILES, 'inputDataFieldName', {
+				ui.text(FILES, 'inputDataFieldName', {
 					default: 'data',
 					placeholder: 'e.g. data',
 					description: 'The name of the input data field that holds the file',
 				}),
-				text('File Name', 'fileName', {
+				ui.text('File Name', 'fileName', {
 					placeholder: 'e.g. interview.mp3',
 					description: 'Name to send the file under. Leave empty for its own.',
 				}),
-				text('MIME Type', 'mimeType', {
+				ui.text('MIME Type', 'mimeType', {
 					placeholder: 'e.g. audio/mpeg',
 					description: 'Type to send the file as. Leave empty for its own.',
 				}),

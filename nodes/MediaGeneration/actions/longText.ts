@@ -4,7 +4,8 @@ import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/failures';
 import type { ItemFields } from './fields';
-import { amount, choice, select, shownWhen, toggle, type CreationRequest } from './operation';
+import type { CreationRequest } from './operation';
+import * as ui from './ui';
 
 export type LongText =
 	| { kind: 'off' }
@@ -16,7 +17,7 @@ const MAX_CHARACTERS = 2_500;
 const LEAST_CHARACTERS = 50;
 const LONGEST_PAUSE_MS = 60_000;
 
-const charactersField = amount('Max Characters per Part', 'maxCharacters', {
+const charactersField = ui.amount('Max Characters per Part', 'maxCharacters', {
 	typeOptions: { minValue: LEAST_CHARACTERS },
 	default: MAX_CHARACTERS,
 	description:
@@ -24,15 +25,15 @@ const charactersField = amount('Max Characters per Part', 'maxCharacters', {
 });
 
 export const longTextFields: INodeProperties[] = [
-	select('Long Text', 'longText', {
+	ui.select('Long Text', 'longText', {
 		options: [
-			choice(
+			ui.choice(
 				'Join Into One File',
 				'join',
 				'Split the text, speak all parts at once, wait for them, and join them into one file',
 			),
-			choice('Off', 'off', 'Send the text as it is, in one request'),
-			choice(
+			ui.choice('Off', 'off', 'Send the text as it is, in one request'),
+			ui.choice(
 				'One Item per Part',
 				'parts',
 				'Split the text, and output one item for each part. Can’t be suspended.',
@@ -44,17 +45,17 @@ export const longTextFields: INodeProperties[] = [
 	}),
 ];
 
-export const pauseOption = amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
+export const pauseOption = ui.amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
 	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
 	description: 'Silence between the parts of a joined file, in milliseconds',
 });
 
 export const longTextOptions: INodeProperties[] = [
-	...shownWhen({ longText: ['join', 'parts'] }, [charactersField]),
-	...shownWhen({ longText: ['join'] }, [pauseOption]),
+	...ui.shownWhen({ longText: ['join', 'parts'] }, [charactersField]),
+	...ui.shownWhen({ longText: ['join'] }, [pauseOption]),
 ];
 
-export const transcriptOption = toggle('Transcript in Output', 'transcriptInOutput', {
+export const transcriptOption = ui.toggle('Transcript in Output', 'transcriptInOutput', {
 	default: true,
 	description:
 		'Whether to add the captions to the JSON as a list of text, start and end in seconds',

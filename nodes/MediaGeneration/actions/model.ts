@@ -1,7 +1,8 @@
 /** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
 import { asText, type JsonObject } from '../base/json';
 import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
-import { choice, select, type Resource } from './operation';
+import type { Resource } from './operation';
+import { choice, select } from './ui';
 
 function modelEntry(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);

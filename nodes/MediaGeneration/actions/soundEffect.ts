@@ -1,27 +1,20 @@
 /** Makes sound effects: `POST /v1/task/sound-effect` (docs/service.md, "Endpoints"). */
-import {
-	amount,
-	extraFieldsOption,
-	fraction,
-	labelsOf,
-	text,
-	toggle,
-	type Resource,
-} from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 
-const soundExtraFields = extraFieldsOption('{"model_id": "sound-2"}');
+const soundExtraFields = ui.extraFieldsOption('{"model_id": "sound-2"}');
 
 const soundOptions = {
-	duration_seconds: amount('Duration (Seconds)', 'durationSeconds', {
+	duration_seconds: ui.amount('Duration (Seconds)', 'durationSeconds', {
 		typeOptions: { minValue: 0, numberPrecision: 1 },
 		default: 5,
 		description: 'How long the sound is. Services usually make 0.5 to 30 seconds.',
 	}),
-	loop: toggle('Loop', 'loop', {
+	loop: ui.toggle('Loop', 'loop', {
 		default: true,
 		description: 'Whether to make a sound whose end leads into its beginning',
 	}),
-	prompt_influence: fraction('Prompt Influence', 'promptInfluence', {
+	prompt_influence: ui.fraction('Prompt Influence', 'promptInfluence', {
 		default: 0.3,
 		description: 'How closely to follow the text, from 0 to 1',
 	}),
@@ -31,7 +24,7 @@ export const soundEffect: Resource = {
 	value: 'soundEffect',
 	name: 'Sound Effect',
 	fields: [
-		text('Text', 'text', {
+		ui.text('Text', 'text', {
 			typeOptions: { rows: 3 },
 			required: true,
 			placeholder: 'e.g. Rain on a tin roof, distant thunder',
@@ -55,7 +48,7 @@ export const soundEffect: Resource = {
 						{ text: item.requiredText('text', 'Text'), ...item.sentOptions(soundOptions) },
 						soundExtraFields,
 					),
-					labels: labelsOf(soundOptions),
+					labels: ui.labelsOf(soundOptions),
 				}),
 			},
 		},

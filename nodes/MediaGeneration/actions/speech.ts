@@ -1,29 +1,22 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
 import type { ItemFields } from './fields';
 import { longTextFields, longTextOptions, transcriptOption } from './longText';
-import {
-	amount,
-	choice,
-	extraFieldsOption,
-	fraction,
-	labelsOf,
-	locator,
-	openChoice,
-	shownWhen,
-	text,
-	toggle,
-	type Resource,
-} from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 
 const forVoiceId = { operation: ['generateByVoiceId'] };
-const speechExtraFields = extraFieldsOption('{"voice_settings": {"use_speaker_boost": true}}');
+const speechExtraFields = ui.extraFieldsOption('{"voice_settings": {"use_speaker_boost": true}}');
 
 /** Makes choices of a codec's formats: samples per second, and kbit/s if they differ. */
 const formatsOf = (codec: string, [name, description]: [string, string], formats: string) =>
 	formats.split(' ').map((format) => {
 		const [rate, kbits] = format.split('_');
 		const bits = kbits === undefined ? '' : `, ${kbits} kbit/s`;
-		return choice(`${name}, ${Number(rate) / 1_000} kHz${bits}`, `${codec}_${format}`, description);
+		return ui.choice(
+			`${name}, ${Number(rate) / 1_000} kHz${bits}`,
+			`${codec}_${format}`,
+			description,
+		);
 	});
 
 const mp3Formats = '22050_32 24000_48 44100_32 44100_64 44100_96 44100_128 44100_192';
@@ -39,20 +32,20 @@ const outputFormats = [
 
 /** Settings of a voice. The service has its own default for each. */
 const voiceOptions = {
-	similarity_boost: fraction('Similarity Boost', 'similarityBoost', {
+	similarity_boost: ui.fraction('Similarity Boost', 'similarityBoost', {
 		default: 0.75,
 		description: 'How close to stay to the original voice, from 0 to 1',
 	}),
-	speed: amount('Speed', 'speed', {
+	speed: ui.amount('Speed', 'speed', {
 		typeOptions: { minValue: 0, numberPrecision: 2 },
 		default: 1,
 		description: 'How fast to speak, e.g. 0.9 for slower and 1.1 for faster',
 	}),
-	stability: fraction('Stability', 'stability', {
+	stability: ui.fraction('Stability', 'stability', {
 		default: 0.5,
 		description: 'How even the voice is, from 0 (expressive) to 1 (monotonous)',
 	}),
-	style: fraction('Style', 'style', {
+	style: ui.fraction('Style', 'style', {
 		description: 'How much to exaggerate the style of the voice, from 0 to 1',
 	}),
 };
@@ -62,7 +55,7 @@ const speechLabels = {
 	model_id: 'Model',
 	output_format: 'Output Format',
 	with_transcript: 'Captions',
-	...labelsOf(voiceOptions),
+	...ui.labelsOf(voiceOptions),
 };
 
 function voiceSettings(item: ItemFields) {
@@ -74,8 +67,8 @@ export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields: [
-		...shownWhen(forVoiceId, [
-			locator('Voice', 'voiceId', {
+		...ui.shownWhen(forVoiceId, [
+			ui.locator('Voice', 'voiceId', {
 				required: true,
 				placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
 				description:
@@ -83,31 +76,31 @@ export const speech: Resource = {
 				list: 'searchVoices',
 			}),
 		]),
-		text('Voice Name', 'voice', {
+		ui.text('Voice Name', 'voice', {
 			required: true,
 			placeholder: 'e.g. en-US-AriaNeural',
 			description:
 				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
 			displayOptions: { show: { operation: ['generateByVoiceName'] } },
 		}),
-		text('Text', 'text', {
+		ui.text('Text', 'text', {
 			typeOptions: { rows: 4 },
 			required: true,
 			placeholder: 'e.g. Welcome aboard!',
 			description: 'The text to speak',
 		}),
 		...longTextFields,
-		toggle('Captions', 'withTranscript', {
+		ui.toggle('Captions', 'withTranscript', {
 			description:
 				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the fields after the audio',
 		}),
-		...shownWhen(forVoiceId, [
-			locator('Model', 'modelId', {
+		...ui.shownWhen(forVoiceId, [
+			ui.locator('Model', 'modelId', {
 				placeholder: 'e.g. eleven_multilingual_v2',
 				description: 'The model to speak with. With "Service Default" the service chooses.',
 				list: 'searchSpeechModels',
 			}),
-			openChoice('Output Format', 'outputFormat', {
+			ui.openChoice('Output Format', 'outputFormat', {
 				description: 'Format of the audio file. With "Service Default" the service chooses.',
 				options: outputFormats,
 			}),
@@ -117,7 +110,7 @@ export const speech: Resource = {
 		speechExtraFields,
 		...longTextOptions,
 		transcriptOption,
-		...shownWhen(forVoiceId, Object.values(voiceOptions)),
+		...ui.shownWhen(forVoiceId, Object.values(voiceOptions)),
 	],
 	operations: [
 		{

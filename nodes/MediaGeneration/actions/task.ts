@@ -4,23 +4,16 @@ import { invalid, type FailureError } from '../base/failures';
 import { pathProblem } from '../transport/baseUrl';
 import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
 import { deepMerge } from './jsonObjects';
-import {
-	dateTime,
-	filtersField,
-	jsonField,
-	limitFields,
-	shownWhen,
-	text,
-	type Resource,
-} from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 import { deleteTasks, deletionFields } from './taskDeletion';
 import { getTask, listTasks } from './taskReads';
 
-const queryField = jsonField('Query', 'query', {
+const queryField = ui.jsonField('Query', 'query', {
 	what: 'Query parameters of the request',
 	example: '{"output_format": "mp3_44100_128"}',
 });
-const bodyField = jsonField('Body', 'body', {
+const bodyField = ui.jsonField('Body', 'body', {
 	what: 'Body of the request, or further fields of the form',
 	example: '{"prompt": "A slow waltz"}',
 });
@@ -48,7 +41,7 @@ export const task: Resource = {
 	name: 'Task',
 	defaultOperation: 'get',
 	fields: [
-		text('Task ID', 'taskId', {
+		ui.text('Task ID', 'taskId', {
 			required: true,
 			default: '={{ $json.task_id }}',
 			placeholder: 'e.g. 7f9c2ba4',
@@ -56,8 +49,8 @@ export const task: Resource = {
 				'The task_id that the service returned when the task was created. "Task: Wait" accepts several, as an array or separated by commas.',
 			displayOptions: { show: { operation: ['get', 'wait'] } },
 		}),
-		...shownWhen({ operation: ['create'] }, [
-			text('Path', 'path', {
+		...ui.shownWhen({ operation: ['create'] }, [
+			ui.text('Path', 'path', {
 				required: true,
 				placeholder: 'e.g. /v1m/task/music-generation',
 				description:
@@ -68,19 +61,19 @@ export const task: Resource = {
 			...formFields,
 			bodyField,
 		]),
-		...shownWhen({ operation: ['delete'] }, deletionFields),
-		...shownWhen({ operation: ['getAll'] }, [
-			...limitFields,
-			filtersField([
-				dateTime('Created After', 'createdAfter', {
+		...ui.shownWhen({ operation: ['delete'] }, deletionFields),
+		...ui.shownWhen({ operation: ['getAll'] }, [
+			...ui.limitFields,
+			ui.filtersField([
+				ui.dateTime('Created After', 'createdAfter', {
 					description:
 						'Only tasks that were created after this time, in the time zone of the workflow',
 				}),
-				text('Status', 'status', {
+				ui.text('Status', 'status', {
 					placeholder: 'e.g. done',
 					description: 'Only tasks with this status, as the service names it',
 				}),
-				text('Type', 'type', {
+				ui.text('Type', 'type', {
 					placeholder: 'e.g. sound_effect',
 					description: 'Only tasks of this type, as the service names it',
 				}),

@@ -5,18 +5,19 @@ import { asNumber, isObject } from '../base/json';
 import { askOptional } from '../transport/reading';
 import type { Task } from '../transport/task';
 import type { ItemFields } from './fields';
-import { optionsField, text, toggle, type ReadSource } from './operation';
+import type { ReadSource } from './operation';
+import * as ui from './ui';
 import { refusedQuestion } from './refusal';
 import { readTask } from './taskReads';
 
 export const deletionFields: INodeProperties[] = [
-	text('Task ID', 'taskId', {
+	ui.text('Task ID', 'taskId', {
 		required: true,
 		placeholder: 'e.g. 7f9c2ba4',
 		description: 'The task to delete; several as an array or separated by commas',
 	}),
-	optionsField([
-		toggle('Delete Finished', 'deleteFinished', {
+	ui.optionsField([
+		ui.toggle('Delete Finished', 'deleteFinished', {
 			description:
 				'Whether to delete finished tasks as well. They disappear from the list of the service, and nothing is refunded for them.',
 		}),

@@ -2,12 +2,12 @@
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { asNumber, isObject, textsBetweenCommas, trimmedText, type JsonObject } from '../base/json';
 import type { ItemFields } from './fields';
-import { MAX_FILE_MB, maxFileSizeOption, notice, optionsField, text, toggle } from './operation';
+import * as ui from './ui';
 import type { FileSettings } from './waiting';
 import { downloadField, filesField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
-	notice(
+	ui.notice(
 		'First publish this workflow: until then n8n answers callbacks with an error, and nothing starts. Then open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
 		'urlNotice',
 	),
@@ -33,23 +33,23 @@ export const triggerFields: INodeProperties[] = [
 		default: ['done', 'error'],
 		required: true,
 	},
-	toggle('Verify with Service', 'verifyWithService', {
+	ui.toggle('Verify with Service', 'verifyWithService', {
 		default: true,
 		description:
 			'Whether to look the task up at the service and output its answer instead of what was posted. Anyone who knows the URL can post anything: with this off, files are downloaded only if the credential has a Callback Secret.',
 	}),
 	downloadField,
 	filesField,
-	optionsField([
-		toggle('Deduplicate', 'deduplicate', {
+	ui.optionsField([
+		ui.toggle('Deduplicate', 'deduplicate', {
 			default: true,
 			description:
 				'Whether to start the workflow only once when callbacks repeat the same task, status and reference',
 		}),
-		maxFileSizeOption(
+		ui.maxFileSizeOption(
 			'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
 		),
-		text('Task Types', 'types', {
+		ui.text('Task Types', 'types', {
 			placeholder: 'e.g. sound_effect, image',
 			description:
 				'Start the workflow only for these types of tasks, separated by commas. Leave empty for all.',
@@ -79,11 +79,11 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 }
 
 export function readTriggerFileSettings(fields: ItemFields): FileSettings {
-	const maxFileMb = asNumber(fields.options.maxFileSize) ?? MAX_FILE_MB;
+	const maxFileMb = asNumber(fields.options.maxFileSize) ?? ui.MAX_FILE_MB;
 	return {
 		download: fields.boolean('downloadOutput', true),
 		outputBinaryField: trimmedText(fields.raw('outputBinaryField')) ?? 'data',
-		maxFileBytes: (maxFileMb > 0 ? maxFileMb : MAX_FILE_MB) * 1_000_000,
+		maxFileBytes: (maxFileMb > 0 ? maxFileMb : ui.MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,
 	};

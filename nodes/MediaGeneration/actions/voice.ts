@@ -1,7 +1,8 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
 import { asText, isObject, trimmedText, type JsonObject } from '../base/json';
 import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
-import { filtersField, limitFields, text, type Resource } from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes this provider's voices, without the name. */
 export const V1_PROVIDER = 'elevenlabs';
@@ -44,13 +45,13 @@ export const voice: Resource = {
 	value: 'voice',
 	name: 'Voice',
 	fields: [
-		...limitFields,
-		filtersField([
-			text('Provider', 'provider', {
+		...ui.limitFields,
+		ui.filtersField([
+			ui.text('Provider', 'provider', {
 				placeholder: 'e.g. minimax',
 				description: `Only voices of this provider, e.g. ${VOICE_PROVIDERS.join(', ')}`,
 			}),
-			text('Search', 'search', {
+			ui.text('Search', 'search', {
 				placeholder: 'e.g. english female',
 				description: 'Only voices in whose name or description these words are found',
 			}),

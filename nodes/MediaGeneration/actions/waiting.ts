@@ -3,7 +3,7 @@ import { invalid, type FailureError } from '../base/failures';
 import { asText } from '../base/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
-import { MAX_FILE_MB } from './operation';
+import { MAX_FILE_MB } from './ui';
 
 export interface FileSettings {
 	download: boolean;

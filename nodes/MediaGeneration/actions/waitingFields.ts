@@ -1,19 +1,7 @@
 /** The fields about waiting: those that all creating operations share, and those of `task: wait`. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import {
-	amount,
-	AS_TOOL,
-	choice,
-	hiddenWhen,
-	maxFileSizeOption,
-	notice,
-	optionsField,
-	select,
-	shownWhen,
-	text,
-	toggle,
-	type Resource,
-} from './operation';
+import type { Resource } from './operation';
+import * as ui from './ui';
 import {
 	AWAITING_GRACE_S,
 	GRACE_S,
@@ -26,13 +14,13 @@ const NOT_WAITING = { waitForCompletion: [false] };
 const SUSPENDING = { waitMode: ['callback'] };
 const DOWNLOADING = { downloadOutput: [true] };
 
-export const downloadField = toggle('Download Output', 'downloadOutput', {
+export const downloadField = ui.toggle('Download Output', 'downloadOutput', {
 	default: true,
 	description:
 		'Whether to put the files of the finished task into binary data. Their addresses are in the output either way.',
 });
 
-export const filesField = text('Put Output Files in Field', 'outputBinaryField', {
+export const filesField = ui.text('Put Output Files in Field', 'outputBinaryField', {
 	required: true,
 	default: 'data',
 	description:
@@ -42,19 +30,19 @@ export const filesField = text('Put Output Files in Field', 'outputBinaryField',
 });
 
 const startingFields: INodeProperties[] = [
-	notice(
+	ui.notice(
 		'The model decides how often it calls this tool. Add the option "Stop After Credits" to limit what that costs.',
 		'toolNotice',
-		{ displayOptions: { show: AS_TOOL } },
+		{ displayOptions: { show: ui.AS_TOOL } },
 	),
-	toggle('Wait for Completion', 'waitForCompletion', {
+	ui.toggle('Wait for Completion', 'waitForCompletion', {
 		default: true,
 		description:
 			'Whether to wait until the task is finished and output its result. If off, the node outputs the task ID at once.',
 		// A joined file needs all of its parts.
 		displayOptions: { hide: { longText: ['join'] } },
 	}),
-	text('Callback URL', 'callbackUrl', {
+	ui.text('Callback URL', 'callbackUrl', {
 		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
 		description:
 			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
@@ -63,14 +51,14 @@ const startingFields: INodeProperties[] = [
 ];
 
 const waitingFields: INodeProperties[] = [
-	select('Wait Mode', 'waitMode', {
+	ui.select('Wait Mode', 'waitMode', {
 		options: [
-			choice(
+			ui.choice(
 				'Poll',
 				'poll',
 				'The execution keeps running and polls the service. Best for up to a few minutes.',
 			),
-			choice(
+			ui.choice(
 				'Suspend',
 				'callback',
 				'The execution sleeps until its tasks have finished, and survives a restart. For long tasks. Needs no public address, but n8n must reach itself at its own webhook address.',
@@ -80,33 +68,33 @@ const waitingFields: INodeProperties[] = [
 		description:
 			'Whether the execution keeps running while its tasks run, or sleeps and takes no place in n8n',
 		// An agent waits for its tool, and a sleeping execution continues with one item per input item.
-		displayOptions: { hide: { ...AS_TOOL, longText: ['parts'] } },
+		displayOptions: { hide: { ...ui.AS_TOOL, longText: ['parts'] } },
 	}),
-	notice(
+	ui.notice(
 		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
 		'suspendNotice',
 		{ displayOptions: { show: SUSPENDING } },
 	),
 	// An agent gets the JSON only.
-	...hiddenWhen(AS_TOOL, [downloadField, filesField]),
+	...ui.hiddenWhen(ui.AS_TOOL, [downloadField, filesField]),
 ];
 
 const creatingOptions: readonly INodeProperties[] = [
-	text('Callback Reference', 'callbackReference', {
+	ui.text('Callback Reference', 'callbackReference', {
 		placeholder: 'e.g. order-1042',
 		description:
 			'Comes back as "reference" in the output of the trigger, to show what the task is for. Usually an expression: {{ $json.order }}.',
 		displayOptions: { show: NOT_WAITING },
 	}),
-	amount('Minimum Credits', 'minimumCredits', {
+	ui.amount('Minimum Credits', 'minimumCredits', {
 		typeOptions: { minValue: 0 },
 		description: 'Create nothing if the account has fewer credits than this',
 	}),
-	toggle('Send Unclear Creations Again', 'sendUnclearAgain', {
+	ui.toggle('Send Unclear Creations Again', 'sendUnclearAgain', {
 		description:
 			'Whether Retry On Fail and Retry send a creation again whose answer never came and whose task was not found. It may then be paid for twice.',
 	}),
-	amount('Stop After Credits', 'maximumCredits', {
+	ui.amount('Stop After Credits', 'maximumCredits', {
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
@@ -114,21 +102,21 @@ const creatingOptions: readonly INodeProperties[] = [
 	}),
 ];
 
-const maxActiveOption = amount('Max Active Tasks', 'maxActiveTasks', {
+const maxActiveOption = ui.amount('Max Active Tasks', 'maxActiveTasks', {
 	typeOptions: { minValue: 1 },
 	default: MAX_ACTIVE_TASKS,
 	description:
 		'How many tasks of this run may be in progress at the same time. Uses the value of the first item.',
 });
 
-const includeInputOption = toggle('Include Input', 'includeInput', {
+const includeInputOption = ui.toggle('Include Input', 'includeInput', {
 	default: true,
 	description:
 		'Whether each output item, failed ones too, carries the JSON of its input item as "input"',
 });
 
 const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
-	amount('Timeout (Seconds)', 'timeout', {
+	ui.amount('Timeout (Seconds)', 'timeout', {
 		typeOptions: { minValue: 1 },
 		default: seconds,
 		displayOptions: { hide },
@@ -137,24 +125,24 @@ const timeoutOf = (seconds: number, hide: IDisplayOptions['hide']) =>
 
 /** Options on how to wait, and on what to do with the files. */
 const endingOptions = (graceS: number): INodeProperties[] => [
-	...shownWhen(DOWNLOADING, [
-		text('File Name', 'fileName', {
+	...ui.shownWhen(DOWNLOADING, [
+		ui.text('File Name', 'fileName', {
 			placeholder: 'e.g. chapter-1',
 			description:
 				'Name of the files, without their ending. Usually an expression: {{ $json.title }}. Files of different types share it; further files of the same type get a number appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
 		}),
-		maxFileSizeOption(
+		ui.maxFileSizeOption(
 			'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
 		),
 	]),
-	select('On Timeout', 'onTimeout', {
+	ui.select('On Timeout', 'onTimeout', {
 		options: [
-			choice(
+			ui.choice(
 				'Error',
 				'error',
 				'The item fails with the task ID, so that "Task: Wait" can go on from there',
 			),
-			choice(
+			ui.choice(
 				'Return Task',
 				'returnTask',
 				'The item goes on with the task as last seen and unfinished set to true',
@@ -163,14 +151,14 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 		default: 'error',
 		description: 'What to do when a task is not finished in time. It is paid for either way.',
 	}),
-	amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
+	ui.amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
 		typeOptions: { minValue: 0 },
 		default: graceS,
 		description:
 			'How long to poll before the execution goes to sleep, as short tasks finish sooner',
 		displayOptions: { show: SUSPENDING },
 	}),
-	toggle('Split Files', 'splitFiles', {
+	ui.toggle('Split Files', 'splitFiles', {
 		default: true,
 		description:
 			'Whether to output one item per file instead of one item per task, e.g. one for each image',
@@ -198,17 +186,17 @@ export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 		...options,
 		...creatingOptions,
 		includeInputOption,
-		...hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
+		...ui.hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
 	];
 	return [
 		...startingFields,
-		...hiddenWhen(NOT_WAITING, waitingFields),
-		optionsField(all.map(inCollection)),
+		...ui.hiddenWhen(NOT_WAITING, waitingFields),
+		ui.optionsField(all.map(inCollection)),
 	];
 }
 
 /** An operation that creates nothing always waits. */
 export const awaitingFields: INodeProperties[] = [
 	...waitingFields,
-	optionsField([includeInputOption, ...endingOptions(AWAITING_GRACE_S)].map(inCollection)),
+	ui.optionsField([includeInputOption, ...endingOptions(AWAITING_GRACE_S)].map(inCollection)),
 ];

@@ -2,7 +2,7 @@
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 import { listPages, noList, type List, type ListPosition, type ListQuery } from '../actions/lists';
 import { models } from '../actions/model';
-import { SERVICE_DEFAULT, type ListName } from '../actions/operation';
+import { SERVICE_DEFAULT, type ListName } from '../actions/ui';
 import { voicesOf } from '../actions/voice';
 import { asFailure, type Failure } from '../base/failures';
 import { parseJson } from '../base/json';

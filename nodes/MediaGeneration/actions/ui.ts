@@ -1,0 +1,170 @@
+/** Makes the fields of the editor: from their name on screen and their name in workflows. */
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type { SentOptions } from './fields';
+import type { Labels } from './operation';
+
+const addCondition =
+	(rule: 'show' | 'hide') =>
+	(condition: IDisplayOptions['show'], fields: readonly INodeProperties[]): INodeProperties[] =>
+		fields.map(({ displayOptions = {}, ...field }) => ({
+			...field,
+			displayOptions: { ...displayOptions, [rule]: { ...condition, ...displayOptions[rule] } },
+		}));
+
+/** Shows fields only under a condition, in addition to their own. */
+export const shownWhen = addCondition('show');
+/** Hides fields under a condition. n8n drops the values of hidden fields (`getNodeParameters`, n8n-workflow 2.41), and an expression hides nothing. */
+export const hiddenWhen = addCondition('hide');
+
+/** True for a tool of an agent. Older versions of n8n do not know this condition (`getPropertyValues`, n8n-workflow 2.41): for them it is false. */
+export const AS_TOOL = { '@tool': [true] };
+
+/** Makes fields of the editor from their name on screen and their name in workflows. They are empty or off, unless the details say otherwise. */
+const fieldOf =
+	(type: INodeProperties['type'], empty: INodeProperties['default']) =>
+	(displayName: string, name: string, details: Partial<INodeProperties> = {}): INodeProperties => ({
+		displayName,
+		name,
+		type,
+		default: empty,
+		...details,
+	});
+
+export function fraction(
+	displayName: string,
+	name: string,
+	details: Partial<INodeProperties>,
+): INodeProperties {
+	const typeOptions = { minValue: 0, maxValue: 1, numberPrecision: 2 };
+	return amount(displayName, name, { typeOptions, ...details });
+}
+
+export const text = fieldOf('string', '');
+export const amount = fieldOf('number', 0);
+export const toggle = fieldOf('boolean', false);
+export const select = fieldOf('options', '');
+export const notice = fieldOf('notice', '');
+export const dateTime = fieldOf('dateTime', '');
+type Choice = Record<'name' | 'value' | 'description', string>;
+
+export function choice(name: string, value: string, description: string): Choice {
+	return { name, value, description };
+}
+const json = fieldOf('json', '{}');
+const collection = fieldOf('collection', {});
+const rows = fieldOf('fixedCollection', {});
+const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
+
+export function jsonField(
+	displayName: string,
+	name: string,
+	{ what, example }: { what: string; example: string },
+): INodeProperties {
+	return json(displayName, name, {
+		placeholder: `e.g. ${example}`,
+		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+	});
+}
+
+/** Makes the option that {@link ItemFields.body} reads. @param example of what services take beyond the fields (docs/service.md, "Values") */
+export function extraFieldsOption(example: string): INodeProperties {
+	const what = 'Further fields for the body of the request';
+	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });
+	const description = `${field.description} Nested objects are merged, and a field given here overrides the same field above.`;
+	return { ...field, description };
+}
+
+export function labelsOf(options: SentOptions): Labels {
+	return Object.fromEntries(
+		Object.entries(options).map(([field, { displayName }]) => [field, displayName]),
+	);
+}
+
+/** Offers any number of rows with the same fields, which workflows store as `{ [entry]: [row, ...] }`. */
+export function rowsField(
+	displayName: string,
+	name: string,
+	{
+		entry,
+		values,
+		...details
+	}: Partial<INodeProperties> & { entry: string; values: INodeProperties[] },
+): INodeProperties {
+	return rows(displayName, name, {
+		...details,
+		typeOptions: { multipleValues: true },
+		options: [{ name: entry, displayName: displayName.replace(/s$/, ''), values }],
+	});
+}
+
+/** Offers options in alphabetical order, as n8n's guidelines ask. */
+export function optionsField(given: readonly INodeProperties[]): INodeProperties {
+	const options = [...given].sort((one, other) =>
+		one.displayName.localeCompare(other.displayName, 'en'),
+	);
+	return collection('Options', 'options', { placeholder: 'Add option', options });
+}
+
+export const limitFields: readonly INodeProperties[] = [
+	toggle('Return All', 'returnAll', {
+		description: 'Whether to return all results or only up to a given limit',
+	}),
+	amount('Limit', 'limit', {
+		typeOptions: { minValue: 1 },
+		default: 50,
+		description: 'Max number of results to return',
+		displayOptions: { show: { returnAll: [false] } },
+	}),
+];
+
+export function filtersField(options: INodeProperties[]): INodeProperties {
+	return collection('Filters', 'filters', { placeholder: 'Add Filter', options });
+}
+
+export const MAX_FILE_MB = 500;
+
+export function maxFileSizeOption(description: string): INodeProperties {
+	const details = { typeOptions: { minValue: 0 }, default: MAX_FILE_MB, description };
+	return amount('Max File Size (MB)', 'maxFileSize', details);
+}
+
+export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
+
+/** Offers a list of the service first. The editor reads a plain text as an ID. */
+export function locator(
+	displayName: string,
+	name: string,
+	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
+): INodeProperties {
+	return picker(displayName, name, {
+		...details,
+		modes: [
+			{
+				displayName: 'From List',
+				name: 'list',
+				type: 'list',
+				// An empty list shows what is sent then.
+				...(details.required ? {} : { placeholder: SERVICE_DEFAULT.name }),
+				typeOptions: { searchListMethod: list, searchable: true },
+			},
+			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+		],
+	});
+}
+
+/** First entry of each list whose field may be left out: the field is then not sent. */
+export const SERVICE_DEFAULT = choice('Service Default', '', 'Let the service choose');
+
+/** Offers known values and takes any other, which workflows store as a plain text. */
+export function openChoice(
+	displayName: string,
+	name: string,
+	{ options = [], description, ...details }: Partial<INodeProperties>,
+): INodeProperties {
+	return select(displayName, name, {
+		...details,
+		allowArbitraryValues: true,
+		options: [SERVICE_DEFAULT, ...options],
+		description: `${description} For a value that is not in the list, switch to Expression and enter it.`,
+	});
+}
