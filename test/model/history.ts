@@ -301,30 +301,3 @@ export const PLAIN_HISTORY: History = {
 	events: [],
 	retries: [],
 };
-
-/** A history in a few lines, without what is as usual. */
-export function inWords(history: History): string {
-	const list = (name: string, entries: readonly unknown[]) =>
-		entries.map((entry, index) => `  ${name} ${index}: ${plain(entry)}`);
-	return [
-		`  seed ${history.seed}, behind it: ${history.behind}`,
-		`  store: ${plain(history.store)}`,
-		`  list: ${plain(history.list)}`,
-		`  node: ${plain(history.node)}`,
-		...list('break', history.breaks),
-		...list('item', history.items),
-		...list('creation', history.creations),
-		...list('look', history.looks),
-		...list('file', history.files),
-		...list('task', history.tasks),
-		...list('event', history.events),
-		...list('Retry', history.retries),
-	].join('\n');
-}
-
-function plain(entry: unknown): string {
-	if (typeof entry !== 'object' || entry === null) return String(entry);
-	return Object.entries(entry)
-		.map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-		.join(', ');
-}
