@@ -8,7 +8,7 @@ import getPort from 'get-port';
 import { onCleanup } from '../../scripts/cleanup';
 import { installPackage } from '../../scripts/pack';
 import { ensureQueuePrograms } from '../../scripts/programs';
-import { commonEnv, type N8n, waitForReady } from '../n8n/harness/n8n';
+import { commonEnv, type N8n, oneAfterAnother, waitForReady } from '../n8n/harness/n8n';
 import { type RunningProgram, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
 import { Database } from './database';
@@ -102,28 +102,8 @@ async function startMember({
 		backend.open = true;
 		return started;
 	};
-	let current = await launch();
-	return {
-		kind,
-		baseUrl,
-		port,
-		userFolder,
-		logFile,
-		get process() {
-			return current;
-		},
-		memory: () => current.memory(),
-		log: () => current.log(),
-		kill: (signal) => current.kill(signal),
-		async start() {
-			current = await launch();
-		},
-		async restart(extra) {
-			await current.stop();
-			current = await launch(extra);
-		},
-		stop: () => current.stop(),
-	};
+	const place = { baseUrl, port, userFolder, logFile };
+	return Object.assign(await oneAfterAnother(place, launch), { kind });
 }
 
 function supervise(members: readonly Member[]): () => Promise<void> {

@@ -111,27 +111,37 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 		}
 		return started;
 	};
-	let current = await start();
+	const n8n = await oneAfterAnother({ baseUrl, port, userFolder, logFile }, start);
+	const stop = async () => {
+		await n8n.process.stop();
+		removeFolder();
+		forget();
+	};
+	return Object.assign(n8n, { stop });
+}
 
+/** An n8n that keeps its folder and ports over restarts. @param launch starts its process and waits until it is ready */
+export async function oneAfterAnother(
+	place: Pick<N8n, 'baseUrl' | 'port' | 'userFolder' | 'logFile'>,
+	launch: (env?: Record<string, string>) => Promise<RunningProgram>,
+) {
+	let current = await launch();
 	return {
-		baseUrl,
-		port,
-		userFolder,
-		logFile,
+		...place,
 		get process() {
 			return current;
 		},
 		memory: () => current.memory(),
 		log: () => current.log(),
-		kill: (signal) => current.kill(signal),
-		async restart(extra) {
-			await current.stop();
-			current = await start(extra);
+		kill: async (signal: NodeJS.Signals) => await current.kill(signal),
+		/** Starts it after it was killed. */
+		async start() {
+			current = await launch();
 		},
-		async stop() {
+		async restart(env?: Record<string, string>) {
 			await current.stop();
-			removeFolder();
-			forget();
+			current = await launch(env);
 		},
+		stop: async () => await current.stop(),
 	};
 }
