@@ -15,6 +15,12 @@ import {
 } from './node';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
+/** What the notes of a sleeping execution say of the tasks of its first item. */
+function notedIn(saved = '{}') {
+	const { context } = JSON.parse(saved) as { context: { suspension: string } };
+	const notes = JSON.parse(context.suspension) as { items: Array<{ tasks: object[] }> };
+	return notes.items[0]?.tasks;
+}
 const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
 
 describe('sleeping', () => {
@@ -46,6 +52,21 @@ describe('sleeping', () => {
 		expect(went.json).toMatchObject([{ status: 'done' }, { outcome: 'rejected' }]);
 	});
 
+	test('it notes which tasks call it, and what was done before: a service can forget that', async () => {
+		const { execution } = await runNode({
+			parameters: {
+				...long('join'),
+				waitMode: 'callback',
+				options: { gracePeriod: 0, maxCharacters: 60 },
+			},
+			tasks: asleepFor(0, 400),
+		});
+		expect(notedIn(execution.saved)).toMatchObject([
+			{ taskId: idOf(0), known: { state: 'done' } },
+			{ taskId: idOf(1), called: true },
+		]);
+	});
+
 	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {
 		const { json, execution, answers, sent } = await runNode({
 			parameters: {
@@ -73,6 +94,7 @@ describe('sleeping', () => {
 			node: { reachable: false },
 		});
 		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
+		expect(notedIn(execution.saved)).toMatchObject([{ called: false }]);
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});

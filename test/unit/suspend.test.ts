@@ -2,40 +2,28 @@
 import { runInNewContext } from 'node:vm';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { now } from '../../nodes/MediaGeneration/base/clock';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import {
 	CONTEXT_FIELD,
 	readNotes,
 	waitingTooltip,
-	type OpenTask,
+	type NotedTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { sleepingInput } from '../../nodes/MediaGeneration/n8n/sleep';
-import {
-	suspend,
-	type Sleeper,
-	type SleepingTask,
-} from '../../nodes/MediaGeneration/suspend/suspend';
+import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
-import { ASSEMBLY, doneTask, FILES } from './itemSettings';
+import { ASSEMBLY, FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=token';
 const HOUR = 3_600_000;
 
-const sleepingTask = (taskId: string, fields: Partial<OpenTask> = {}): OpenTask => ({
-	kind: 'open',
-	taskId,
-	watch: {
-		...{ taskId, kind: 'image', echoes: [], named: true },
-		...{ createdAt: Date.now(), deadline: Date.now() + HOUR },
-	},
-	task: parseTask({ id: taskId, status: 'doing', progress: 40 }),
-	receiveUrl: undefined,
-	...fields,
+const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask => ({
+	...{ taskId, kind: 'image', echoes: [], named: true, called: true },
+	...{ createdAt: Date.now(), deadline },
 });
-const open = (...tasks: SleepingTask[]): Sleeper => ({
-	items: [{ json: { task_id: tasks[0]?.watch.taskId } }],
+const open = (...tasks: NotedTask[]): Sleeper => ({
+	items: [{ json: { task_id: tasks[0]?.taskId } }],
 	open: { tasks, files: FILES, assembly: ASSEMBLY, carriesInput: false },
 });
 const complete = (...items: INodeExecutionData[]): Sleeper => ({ items, open: null });
@@ -46,14 +34,14 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {}) {
+async function asleep(sleepers: Sleeper[]) {
 	const data: { data?: { main: INodeExecutionData[][] } } = {};
 	const waits: Date[] = [];
 	const metadatas: object[] = [];
 	let input: INodeExecutionData[] = [];
 	const { context, kept: store } = fakeN8n({
 		own: {
-			getNode: () => ({ id: 'node-1', name: 'Media', type: 'x', onError }),
+			getNode: () => ({ id: 'node-1', name: 'Media', type: 'x' }),
 			getExecuteData: () => data,
 			getInputData: () => input,
 			putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
@@ -61,8 +49,7 @@ async function asleep(sleepers: Sleeper[], { callable = true, onError = '' } = {
 		},
 	});
 	const client = scriptedClient(() => noAnswer());
-	const waking = { resumeUrl: RESUME_URL, callable };
-	const items = await suspend(context, client, { sleepers, waking });
+	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
 	const kept = data.data?.main[0] ?? [];
 	const again = (next: INodeExecutionData[]) => {
 		input = next;
@@ -94,17 +81,13 @@ test('what goes out if the deadline passes is one item per input item first, in 
 test("n8n wakes it by the machine's clock, wherever that was set", async () => {
 	const deadline = now() + HOUR;
 	jest.spyOn(Date, 'now').mockReturnValue(now() + 24 * HOUR);
-	const task = sleepingTask('t1');
-	const { waits } = await asleep([open({ ...task, watch: { ...task.watch, deadline } })]);
+	const { waits } = await asleep([open(sleepingTask('t1', deadline))]);
 	jest.restoreAllMocks();
 	expect(Math.round((Number(waits[0]) - now()) / HOUR)).toBe(25);
 });
 
 test('it sleeps until the last of its deadlines', async () => {
-	const at = (ms: number) => {
-		const task = sleepingTask(`t${ms}`);
-		return { ...task, watch: { ...task.watch, deadline: ms } };
-	};
+	const at = (ms: number) => sleepingTask(`t${ms}`, ms);
 	const [early, late] = [Date.now() + HOUR, Date.now() + 5 * HOUR];
 	const { waits } = await asleep([open(at(early)), open(at(late)), open(at(early))]);
 	expect(waits).toHaveLength(1);
@@ -133,30 +116,6 @@ test.each<[string[], string]>([
 	expect(said(resumeUrl).replace(until, 'the deadline')).toBe(
 		`Asleep until ${words}, or until the deadline at the latest`,
 	);
-});
-
-describe('whether the service calls this execution', () => {
-	const called = async (receiveUrl: string | undefined, callable: boolean) => {
-		const { notes } = await asleep([open(sleepingTask('t1', { receiveUrl }))], { callable });
-		return notes.items[0]?.tasks.map((task) => task.called);
-	};
-
-	test.each<[string, string | undefined, boolean, boolean]>([
-		['where its task has this address', RESUME_URL, true, true],
-		['not where it has none', undefined, true, false],
-		['not where the task has another one', 'https://other.example/', true, false],
-		['not where the service can not call', RESUME_URL, false, false],
-	])('%s', async (_name, receiveUrl, callable, expected) => {
-		expect(await called(receiveUrl, callable)).toEqual([expected]);
-	});
-});
-
-test('a task that was done in the last poll is kept, as the service can forget it', async () => {
-	const { watch } = sleepingTask('t1');
-	const done = { ...doneTask('t1'), kind: 'done' as const, watch };
-	const { notes } = await asleep([open(done, sleepingTask('t2'))]);
-	const [item] = notes.items;
-	expect(item?.tasks.map(({ known }) => known?.state)).toEqual(['done', undefined]);
 });
 
 test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {

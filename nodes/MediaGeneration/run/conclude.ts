@@ -75,7 +75,8 @@ function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult 
 		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
 	}
 	if (isHalted) return { kind: 'halted', ...common };
-	if (parts.some(({ kind }) => kind === 'open')) return { kind: 'asleep', ...common, item, parts };
+	const sleeping = parts.filter((part) => part.kind === 'open' || part.kind === 'done');
+	if (sleeping.length > 0) return { kind: 'asleep', ...common, item, parts: sleeping };
 	const items = parts.flatMap((part, number) => {
 		if (part.kind !== 'created') return [];
 		const { answer, taskId } = part;

@@ -12,7 +12,8 @@ import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
 import type { Waking } from '../suspend/checks';
-import { suspend, type Sleeper, type SleepingTask } from '../suspend/suspend';
+import type { NotedTask } from '../suspend/notes';
+import { suspend, type Sleeper } from '../suspend/suspend';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
@@ -121,14 +122,15 @@ async function runItem(run: Run, item: Item): Promise<ItemResult> {
 async function goToSleep(
 	{ context, client, spending }: Run,
 	report: Report,
-	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
+	asleep: { results: readonly ItemResult[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {
+	const { results, waking } = asleep;
 	report.throwFirstFailure(results);
 	report.showCosts(spending);
 	report.logUnclear('the execution went to sleep', results);
-	const sleepers = report.items.map((fields) => sleeperOf(report, fields, results));
+	const sleepers = report.items.map((fields) => sleeperOf(report, fields, asleep));
 	try {
-		return await suspend(context, client, { sleepers, waking });
+		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });
 	} catch (error) {
 		return report.output(
 			results.map((each) => (each.kind === 'asleep' ? sleeplessResult(error, each) : each)),
@@ -136,22 +138,25 @@ async function goToSleep(
 	}
 }
 
-function sleeperOf(report: Report, fields: ItemFields, results: readonly ItemResult[]): Sleeper {
+function sleeperOf(
+	report: Report,
+	fields: ItemFields,
+	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
+): Sleeper {
 	const { itemIndex } = fields;
 	const own = results.filter(({ index }) => index === itemIndex);
 	const asleep = own.find(({ kind }) => kind === 'asleep');
 	if (asleep?.kind !== 'asleep')
 		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
-	const { assembly, settings } = asleep.item;
-	const tasks = asleep.parts.flatMap((part): SleepingTask[] => {
-		if (part.kind !== 'done') return part.kind === 'open' ? [part] : [];
-		// The fetched files would stay in memory.
-		const { delivered: _dropped, ...done } = part;
-		return [done];
+	const { item, parts, taskIds } = asleep;
+	const { assembly, settings } = item;
+	// The files of a part that is done are dropped, because they would stay in memory: waking fetches them again.
+	const tasks = parts.map((part): NotedTask => {
+		if (part.kind === 'done') return { ...part.watch, known: part.task };
+		return { ...part.watch, called: part.receiveUrl === waking.resumeUrl };
 	});
-	const taskIds = tasks.map(({ taskId }) => taskId);
 	const input = includedInput(fields);
-	const json = unfinishedJson(assembly, taskIds, tasks[0]?.task);
+	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);
 	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };
 	return { items: [carryInput({ json }, input)], open };
 }

@@ -6,11 +6,11 @@ import type { ItemSettings, RunSettings } from '../actions/waiting';
 import type { Failure } from '../base/failures';
 import type { Assembly } from '../files/parts';
 import type { Delivered, Whole } from '../files/item';
-import type { OpenTask } from '../suspend/notes';
 import { requestHash, type Created } from '../task/creation';
 import type { Asked, Slot } from '../task/ledger';
 import type { Watch } from '../task/wait';
 import type { ServiceClient } from '../transport/client';
+import type { Task } from '../transport/task';
 import type { Done, Failed } from '../transport/verdict';
 
 export interface CreatedPart {
@@ -40,13 +40,23 @@ export interface Item {
 	assembly: Assembly;
 }
 
-export type PartResult =
+/** A task that the execution can sleep on. */
+export type SleepingPart =
 	/** `delivered` is undefined until its files are fetched. */
 	| (Done & { watch: Watch; delivered: Delivered | undefined })
+	/** `task` as last seen; undefined if it never was. */
+	| {
+			kind: 'open';
+			taskId: string;
+			watch: Watch;
+			task: Task | undefined;
+			receiveUrl: Created['receiveUrl'];
+	  };
+
+export type PartResult =
+	| SleepingPart
 	/** The creation's answer is output without waiting. */
 	| Created
-	/** The execution can sleep until it ends. */
-	| OpenTask
 	| Failed
 	/** Given up, because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
@@ -55,7 +65,7 @@ export type ItemResult = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered` has the files that could be fetched. */
 	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
-	| { kind: 'asleep'; item: Item; parts: readonly PartResult[] }
+	| { kind: 'asleep'; item: Item; parts: readonly SleepingPart[] }
 	| { kind: 'halted' }
 );
 

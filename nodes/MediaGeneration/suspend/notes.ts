@@ -4,7 +4,6 @@ import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, urlOf } from '../base/json';
 import type { Task } from '../transport/task';
-import type { Created } from '../task/creation';
 import type { Watch } from '../task/wait';
 
 export const CONTEXT_FIELD = 'suspension';
@@ -12,23 +11,14 @@ export const CONTEXT_FIELD = 'suspension';
 /** Last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
 export const WEBHOOK_PATH = 'media-generation';
 
-export interface OpenTask {
-	kind: 'open';
-	taskId: string;
-	watch: Watch;
-	/** The task as last seen; undefined if it never was. */
-	task: Task | undefined;
-	receiveUrl: Created['receiveUrl'];
-}
-
 export interface NotedTask extends Watch {
 	/** The task, if it was done before the execution fell asleep: a service can forget it. */
 	known?: Task | undefined;
 }
 
 /** What an item waits for. */
-export interface OpenItem<Task = NotedTask> {
-	tasks: Task[];
+export interface OpenItem {
+	tasks: NotedTask[];
 	files: FileSettings;
 	assembly: Assembly;
 	/** Whether its item has the incoming JSON as `input`, which its output then gets, too. */

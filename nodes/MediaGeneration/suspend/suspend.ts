@@ -8,36 +8,28 @@ import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
-import type { Done } from '../transport/verdict';
-import type { Watch } from '../task/wait';
-import type { Waking } from './checks';
 import {
 	CONTEXT_FIELD,
 	lastDeadline,
 	notedTasks,
 	tooltipFragment,
 	writeNotes,
-	type NotedTask,
 	type OpenItem,
-	type OpenTask,
 } from './notes';
 import { watchOver } from './watch';
-
-/** A task that an execution sleeps on. If it is done, its files are fetched when the execution wakes. */
-export type SleepingTask = OpenTask | (Done & { watch: Watch });
 
 /** What remains of an input item. */
 export interface Sleeper {
 	/** Output at the deadline: the first one in its place, the others after all of those. */
 	items: INodeExecutionData[];
 	/** null: they are complete. */
-	open: OpenItem<SleepingTask> | null;
+	open: OpenItem | null;
 }
 
 export async function suspend(
 	context: IExecuteFunctions,
 	client: ServiceClient,
-	{ sleepers, waking }: { sleepers: readonly Sleeper[]; waking: Waking },
+	{ sleepers, resumeUrl }: { sleepers: readonly Sleeper[]; resumeUrl: string },
 ): Promise<INodeExecutionData[]> {
 	const first = sleepers.map(({ items: [item = { json: {} }] }, index) => {
 		return { ...item, pairedItem: { item: index } };
@@ -48,15 +40,8 @@ export async function suspend(
 	// The deadline outputs them without another call of this node.
 	const all = [...first, ...further].map((item) => plainFailureItem(node, item));
 	const items = await cleanItems(context, all);
-	const { resumeUrl, callable } = waking;
-	const noted = (task: SleepingTask): NotedTask => {
-		if (task.kind === 'done') return { ...task.watch, known: task.task };
-		return { ...task.watch, called: callable && task.receiveUrl === resumeUrl };
-	};
-	const open = sleepers.map((sleeper) => {
-		return sleeper.open && { ...sleeper.open, tasks: sleeper.open.tasks.map(noted) };
-	});
-	const notes = { id: randomUUID(), items: [...open, ...further.map(() => null)] };
+	const open = [...sleepers.map((sleeper) => sleeper.open), ...further.map(() => null)];
+	const notes = { id: randomUUID(), items: open };
 	storeOf(context)[CONTEXT_FIELD] = writeNotes(notes);
 	const tasks = notedTasks(notes);
 	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
