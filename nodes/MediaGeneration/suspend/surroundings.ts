@@ -6,11 +6,8 @@ import { workflowSettings } from '../n8n/execution';
 import { quietly } from '../n8n/clean';
 import { warn } from '../n8n/editor';
 
-interface Trouble {
-	hint: string;
-	/** For the log. */
-	advice: string;
-}
+/** A hint, and what the log says behind it. */
+type Trouble = readonly [hint: string, advice: string];
 
 /** n8n counts a workflow's own Timeout from the execution's start, sleep included, and cancels the execution when its deadline wakes it. */
 function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble | undefined {
@@ -19,7 +16,7 @@ function workflowTimeout(context: IExecuteFunctions, timeoutMs: number): Trouble
 	if (limitMs <= 0 || limitMs >= timeoutMs) return undefined;
 	const hint = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
 	const advice = `: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
-	return { hint, advice };
+	return [hint, advice];
 }
 
 /** n8n 2.41 answers such a caller with the sleeping items as soon as the execution begins to wait. */
@@ -38,30 +35,29 @@ function waitingCaller(context: IExecuteFunctions): Trouble | undefined {
 	const hint = `"${caller.name}" answers its caller with unfinished items once the execution sleeps`;
 	const advice =
 		'. Let it answer at once with the task_id, or by Respond to Webhook behind this node';
-	return { hint, advice };
+	return [hint, advice];
 }
 
 /**
- * By the mode of the run. n8n 2.41 wakes a parent once the first of several executions of a sub-workflow has finished, and continues with its
- * items. It reads the metrics of an evaluated execution at the moment when that falls asleep.
+ * n8n 2.41 wakes a parent once the first of several executions of a sub-workflow has finished, and continues with its items. It reads the
+ * metrics of an evaluated execution at the moment when that falls asleep.
  */
-const HINTS_BY_MODE: Readonly<Record<string, string>> = {
-	integrated:
+const BY_MODE: Readonly<Record<string, Trouble>> = {
+	integrated: [
 		'If a parent runs this sub-workflow "once for each item", only one of its items goes on: use Poll',
-	evaluation:
+		'',
+	],
+	evaluation: [
 		"n8n's evaluation does not wait for an execution that sleeps, and counts this row as failed: use Poll",
+		'',
+	],
 };
-
-function runMode(context: IExecuteFunctions): Trouble | undefined {
-	const hint = HINTS_BY_MODE[context.getMode()];
-	return hint === undefined ? undefined : { hint, advice: '' };
-}
 
 /** @param timeoutMs the longest one of the tasks that the execution will sleep on */
 export function warnOfSurroundings(context: IExecuteFunctions, timeoutMs: number): void {
 	quietly(() => {
-		const trouble =
-			workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? runMode(context);
-		if (trouble !== undefined) warn(context, trouble.hint, `${trouble.hint}${trouble.advice}`);
+		const ofMode = BY_MODE[context.getMode()];
+		const trouble = workflowTimeout(context, timeoutMs) ?? waitingCaller(context) ?? ofMode;
+		if (trouble !== undefined) warn(context, trouble[0], trouble.join(''));
 	});
 }
