@@ -517,7 +517,7 @@ describe('Stop After Credits', () => {
 		expect(sent).toHaveLength(2);
 	});
 
-	test('the lowest of the others counts where the first one can not be read', async () => {
+	test('that of the next item counts where the first one can not be read', async () => {
 		const unreadable = {
 			...sound,
 			get options(): object {
@@ -525,7 +525,7 @@ describe('Stop After Credits', () => {
 			},
 		};
 		const { sent, json } = await runNode({
-			parameters: [unreadable, limited(1_000), limited(15), limited(1_000)],
+			parameters: [unreadable, limited(15), limited(1_000), limited(1_000)],
 			node: goOn,
 		});
 		expect(json[0]?.error).toMatch(/no such node/);

@@ -3,7 +3,6 @@ import type { Failure } from '../base/failures';
 import { assemble } from '../files/assembly';
 import { fieldsOf } from '../files/item';
 import { failureOfWhole, unfinishedJson } from '../files/parts';
-import { broken } from '../transport/taskFailures';
 import {
 	failedResult,
 	type FailedResult,
@@ -48,35 +47,20 @@ export async function conclude(
 		: { kind: 'failed', ...common, failure, delivered };
 }
 
-/** Makes the result of an item that n8n could not put to sleep. */
-export function sleeplessResult(
-	error: unknown,
-	{ item, parts }: Extract<ItemResult, { kind: 'asleep' }>,
-): ItemResult {
-	return failedWith(broken(error, 'sent', idsOf(parts)[0]), undefined, { item, parts });
-}
-
 /** Makes the result of an item whose parts are not all done. */
 function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult {
 	const { index, assembly } = item;
 	const common = { index, taskIds: sureIdsOf(parts) };
-	const failed = mainFailure(item, parts);
-	if (failed !== undefined && !continuesAfter(item, failed.failure))
-		return failedWith(failed.failure, parts.indexOf(failed), { item, parts });
-	const isHalted = parts.some(({ kind }) => kind === 'halted');
-	if (failed !== undefined || isHalted) {
-		// A file that could not be fetched ends a run like any failure, and this item has to report it.
-		for (const [number, part] of parts.entries())
-			if (part.kind === 'done' && part.delivered?.failure !== undefined)
-				return failedWith(part.delivered.failure, number, { item, parts });
-	}
-	if (failed !== undefined) {
-		const json = unfinishedJson(assembly, idsOf(parts), failed.task);
+	const sleeping = parts.filter((part) => part.kind === 'open' || part.kind === 'done');
+	if (sleeping.length === parts.length) return { kind: 'asleep', ...common, item, parts: sleeping };
+	const main = mainFailure(item, parts);
+	if (main !== undefined && !continuesAfter(item, main.failure))
+		return failedWith(main.failure, main.number, { item, parts });
+	if (main !== undefined) {
+		const json = unfinishedJson(assembly, idsOf(parts), main.task);
 		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
 	}
-	if (isHalted) return { kind: 'halted', ...common };
-	const sleeping = parts.filter((part) => part.kind === 'open' || part.kind === 'done');
-	if (sleeping.length > 0) return { kind: 'asleep', ...common, item, parts: sleeping };
+	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted', ...common };
 	const items = parts.flatMap((part, number) => {
 		if (part.kind !== 'created') return [];
 		const { answer, taskId } = part;
@@ -90,15 +74,23 @@ function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult 
 
 /** Chooses the failure to report: first one that may be paid for, last one after which the item continues. */
 function mainFailure(item: Item, parts: readonly PartResult[]) {
-	const failed = parts.filter((part) => part.kind === 'failed');
+	const failed = parts.flatMap((part, number) =>
+		part.kind === 'failed' ? { failure: part.failure, task: part.task, number } : [],
+	);
+	// A file that could not be fetched ends a run like any failure, and this item has to report it.
+	const undelivered = parts.flatMap((part, number) => {
+		const failure = part.kind === 'done' ? part.delivered?.failure : undefined;
+		return failure === undefined ? [] : { failure, task: undefined, number };
+	});
+	const all = [...failed, ...undelivered];
 	return (
-		failed.find(({ failure }) => failure.outcome === 'unknown') ??
-		failed.find(({ failure }) => !continuesAfter(item, failure)) ??
-		failed[0]
+		all.find(({ failure }) => failure.outcome === 'unknown') ??
+		all.find(({ failure }) => !continuesAfter(item, failure)) ??
+		all[0]
 	);
 }
 
-function failedWith(
+export function failedWith(
 	failure: Failure,
 	number: number | undefined,
 	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartResult[] },

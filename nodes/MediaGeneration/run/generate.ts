@@ -6,25 +6,21 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
 import { attemptLater } from '../base/failures';
-import { carryInput } from '../files/item';
-import { unfinishedJson } from '../files/parts';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
-import type { Waking } from '../suspend/checks';
-import type { NotedTask } from '../suspend/notes';
-import { suspend, type Sleeper } from '../suspend/suspend';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems } from './hints';
 import { readInputFiles } from './inputFiles';
-import { conclude, noteFailure, sleeplessResult } from './conclude';
+import { goToSleep } from './asleep';
+import { conclude, noteFailure } from './conclude';
 import { takeUpEarlier } from './creating';
 import { failedResult, type Item, type ItemResult } from './item';
 import { withEarlierTasks } from './left';
 import { runPart } from './part';
-import { includedInput, Report, type Executing } from './output';
+import { Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
 import { openClient, prepareItems } from './prepare';
 import { Run } from './run';
@@ -59,7 +55,7 @@ async function runPlanned(
 	planned: Planned,
 ): Promise<INodeExecutionData[]> {
 	const { context, ledger, continueOnFail } = report;
-	const options = { ...runSettings(report.items, planned), continueOnFail };
+	const options = { ...runSettings(report.items), continueOnFail };
 	const run = new Run(context, client, { ledger, ...options });
 	let results: readonly ItemResult[] = [];
 	let handedOut: readonly ItemResult[] = [];
@@ -117,46 +113,4 @@ async function runItem(run: Run, item: Item): Promise<ItemResult> {
 	const result = await conclude(run, item, parts);
 	if (result.kind === 'failed') noteFailure(run, item, result.failure);
 	return result;
-}
-
-async function goToSleep(
-	{ context, client, spending }: Run,
-	report: Report,
-	asleep: { results: readonly ItemResult[]; waking: Waking },
-): Promise<INodeExecutionData[]> {
-	const { results, waking } = asleep;
-	report.throwFirstFailure(results);
-	report.showCosts(spending);
-	report.logUnclear('the execution went to sleep', results);
-	const sleepers = report.items.map((fields) => sleeperOf(report, fields, asleep));
-	try {
-		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });
-	} catch (error) {
-		return report.output(
-			results.map((each) => (each.kind === 'asleep' ? sleeplessResult(error, each) : each)),
-		);
-	}
-}
-
-function sleeperOf(
-	report: Report,
-	fields: ItemFields,
-	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
-): Sleeper {
-	const { itemIndex } = fields;
-	const own = results.filter(({ index }) => index === itemIndex);
-	const asleep = own.find(({ kind }) => kind === 'asleep');
-	if (asleep?.kind !== 'asleep')
-		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
-	const { item, parts, taskIds } = asleep;
-	const { assembly, settings } = item;
-	// The files of a part that is done are dropped, because they would stay in memory: waking fetches them again.
-	const tasks = parts.map((part): NotedTask => {
-		if (part.kind === 'done') return { ...part.watch, known: part.task };
-		return { ...part.watch, called: part.receiveUrl === waking.resumeUrl };
-	});
-	const input = includedInput(fields);
-	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);
-	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };
-	return { items: [carryInput({ json }, input)], open };
 }

@@ -2,7 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { InputFile } from '../actions/fields';
 import type { CreationRequest } from '../actions/operation';
-import type { ItemSettings, RunSettings } from '../actions/waiting';
+import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/failures';
 import type { Assembly } from '../files/parts';
 import type { Delivered, Whole } from '../files/item';
@@ -33,7 +33,6 @@ export interface Item {
 	kind: 'item';
 	index: number;
 	settings: ItemSettings;
-	run: RunSettings;
 	/** Input files that go into its request. */
 	files: readonly InputFile[];
 	parts: readonly Part[];

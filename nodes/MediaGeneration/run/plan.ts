@@ -22,7 +22,6 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 	const { longText } = settings;
 	const whole = work.request(fields);
 	const split = yield* textsOf(whole, longText);
-	const run = readRunSettings(fields);
 	const files = work.files?.(fields) ?? [];
 	const isLong = longText.kind !== 'off';
 	const texts = isLong ? (earlier?.firstTexts(index, split) ?? split) : split;
@@ -30,7 +29,7 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 	const parts = requests.map((request, part) => {
 		return { kind: 'creates', slot: { item: index, part }, request } as const;
 	});
-	return { kind: 'item', index, settings, run, files, parts, assembly: { longText, texts } };
+	return { kind: 'item', index, settings, files, parts, assembly: { longText, texts } };
 }
 
 export function* planItems(
@@ -41,6 +40,8 @@ export function* planItems(
 	const planned: Array<Item | ItemResult> = [];
 	for (const fields of items) {
 		try {
+			// Those of one item count, but wrong ones are refused wherever they are.
+			readRunSettings(fields);
 			if (work.kind === 'creates') planned.push(yield* planCreation(work, fields, earlier));
 			else for (const each of planAwaited(fields)) planned.push(each);
 		} catch (error) {
@@ -51,12 +52,9 @@ export function* planItems(
 	return planned;
 }
 
-/** Returns the first item's settings, even if its other fields are wrong; if they can't be read, the strictest of the others. */
-export function runSettings([first]: readonly ItemFields[], planned: Planned): RunSettings {
-	const own = attempt(() => readRunSettings(first as ItemFields));
-	if (own.ok) return own.value;
-	const limitOf = ({ maximumCredits = Infinity }: RunSettings) => maximumCredits;
-	return planned
-		.flatMap((each) => (each.kind === 'item' ? [each.run] : []))
-		.reduce((one, other) => (limitOf(other) < limitOf(one) ? other : one));
+/** Returns the first settings that can be read, whatever else is wrong with their item. */
+export function runSettings(items: readonly ItemFields[]): RunSettings {
+	const [first, ...others] = items as [ItemFields, ...ItemFields[]];
+	const read = attempt(() => readRunSettings(first));
+	return read.ok ? read.value : runSettings(others);
 }

@@ -5,12 +5,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import { checkedTaskId } from '../actions/taskIds';
-import {
-	joinNeedsFiles,
-	readItemSettings,
-	readRunSettings,
-	type FileSettings,
-} from '../actions/waiting';
+import { joinNeedsFiles, readItemSettings, type FileSettings } from '../actions/waiting';
 import { invalid, type Failure } from '../base/failures';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { failureIn, recordIn } from '../files/failure';
@@ -99,12 +94,11 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 			"A suspended execution can't wait for several tasks of one item: it goes on with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
-	const run = readRunSettings(fields);
 	const item = (ids: readonly string[], assembly: Assembly): Item => {
 		const parts = ids.map((taskId, part) => {
 			return { kind: 'awaits', slot: { item: index, part }, taskId } as const;
 		});
-		return { kind: 'item', index, settings, run, files: [], parts, assembly };
+		return { kind: 'item', index, settings, files: [], parts, assembly };
 	};
 	if (whole !== undefined) return [item(whole.taskIds, whole.assembly)];
 	return taskIds.map((taskId) => item([taskId], { longText: { kind: 'off' }, texts: [] }));

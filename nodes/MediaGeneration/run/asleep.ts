@@ -1,0 +1,58 @@
+/** Puts the execution of a run to sleep, with what remains of each of its items. */
+import type { INodeExecutionData } from 'n8n-workflow';
+import type { ItemFields } from '../actions/fields';
+import { carryInput } from '../files/item';
+import { unfinishedJson } from '../files/parts';
+import type { Waking } from '../suspend/checks';
+import type { NotedTask } from '../suspend/notes';
+import { suspend, type Sleeper } from '../suspend/suspend';
+import { broken } from '../transport/taskFailures';
+import { failedWith } from './conclude';
+import type { ItemResult } from './item';
+import { includedInput, type Report } from './output';
+import type { Run } from './run';
+
+export async function goToSleep(
+	{ context, client, spending }: Run,
+	report: Report,
+	asleep: { results: readonly ItemResult[]; waking: Waking },
+): Promise<INodeExecutionData[]> {
+	const { results, waking } = asleep;
+	report.throwFirstFailure(results);
+	report.showCosts(spending);
+	report.logUnclear('the execution went to sleep', results);
+	const sleepers = report.items.map((fields) => sleeperOf(report, fields, asleep));
+	try {
+		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });
+	} catch (error) {
+		const awake = results.map((each) => {
+			if (each.kind !== 'asleep') return each;
+			const failure = broken(error, 'sent', each.taskIds[0]);
+			return failedWith(failure, undefined, each);
+		});
+		return report.output(awake);
+	}
+}
+
+function sleeperOf(
+	report: Report,
+	fields: ItemFields,
+	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
+): Sleeper {
+	const { itemIndex } = fields;
+	const own = results.filter(({ index }) => index === itemIndex);
+	const asleep = own.find(({ kind }) => kind === 'asleep');
+	if (asleep?.kind !== 'asleep')
+		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
+	const { item, parts, taskIds } = asleep;
+	const { assembly, settings } = item;
+	// The files of a part that is done are dropped, because they would stay in memory: waking fetches them again.
+	const tasks = parts.map((part): NotedTask => {
+		if (part.kind === 'done') return { ...part.watch, known: part.task };
+		return { ...part.watch, called: part.receiveUrl === waking.resumeUrl };
+	});
+	const input = includedInput(fields);
+	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);
+	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };
+	return { items: [carryInput({ json }, input)], open };
+}
