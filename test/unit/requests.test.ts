@@ -240,18 +240,23 @@ describe('the ID of a task made earlier', () => {
 		});
 	});
 
-	const odd = ['gen/42', 'a?b#c', '7%2F9', 'Ü'];
-	test.each<[string, unknown, string[]]>([
-		['commas separate several', 'a, b,c', ['a', 'b', 'c']],
-		['none twice', 'a,,b,a', ['a', 'b']],
-		['a list is one, and its entries may hold commas', [' a,1', 7], ['a,1', '7']],
-		['whatever a creation can return', odd, odd],
-	])('%s', (_, given, expected) => {
-		expect(fieldsWith({ taskId: given }).taskIds()).toEqual(expected);
+	test.each<[string, unknown, string | undefined, string[]]>([
+		['commas separate several', 'a, b,c', undefined, ['a', 'b', 'c']],
+		['none twice', 'a,,b,a', undefined, ['a', 'b']],
+		['a list is one, and its entries may hold commas', [' a,1', 7], undefined, ['a,1', '7']],
+		['nor is the ID of the item itself cut', ' a,1', 'a,1', ['a,1']],
+		[
+			'whatever a creation can return',
+			['gen/42', 'a?b#c', '7%2F9', 'Ü'],
+			undefined,
+			['gen/42', 'a?b#c', '7%2F9', 'Ü'],
+		],
+	])('%s', (_, given, own, expected) => {
+		expect(fieldsWith({ taskId: given }).taskIds(own)).toEqual(expected);
 	});
 
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
-		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds())).toEqual({
+		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined))).toEqual({
 			message: 'The field "Task ID" is empty or contains an invalid ID',
 			description: 'Enter the task_id of each task in "Task ID".',
 		});
@@ -260,7 +265,7 @@ describe('the ID of a task made earlier', () => {
 	test('none at all is refused', () => {
 		const [message, description] = empty('Task ID');
 		expect(refusalOf(() => taskId(' '))).toEqual({ message, description });
-		const several = () => fieldsWith({ taskId: '' }).taskIds();
+		const several = () => fieldsWith({ taskId: '' }).taskIds(undefined);
 		expect(refusalOf(several)).toEqual({ message, description });
 	});
 });

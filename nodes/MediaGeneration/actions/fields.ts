@@ -145,10 +145,11 @@ export class ItemFields {
 		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
 	}
 
-	taskIds(): string[] {
+	/** @param own the ID that the item itself has */
+	taskIds(own: string | undefined): string[] {
 		const value = this.raw('taskId');
 		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID').trim();
-		return listedTaskIds(given as readonly unknown[] | string);
+		return listedTaskIds(given as readonly unknown[] | string, own);
 	}
 
 	boolean(name: string, fallback = false): boolean {

@@ -54,7 +54,7 @@ async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Tas
 
 /** Reads every task first: if one can't be read, nothing is deleted. */
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const taskIds = fields.taskIds();
+	const taskIds = fields.taskIds(undefined);
 	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
 	for (const taskId of taskIds) {

@@ -1,6 +1,6 @@
 /** Checks IDs of tasks that users enter, or that a webhook receives. */
 import { invalid } from '../base/failures';
-import { textsBetweenCommas, trimmedText } from '../base/json';
+import { asText, textsBetweenCommas } from '../base/json';
 import { pathProblem } from '../transport/baseUrl';
 import { MAX_TASK_ID } from '../base/limits';
 
@@ -19,12 +19,16 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** Reads a list, or a text in which commas separate the IDs. */
-export function listedTaskIds(given: readonly unknown[] | string): string[] {
+/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may contain a comma */
+export function listedTaskIds(
+	given: readonly unknown[] | string,
+	own: string | undefined,
+): string[] {
+	const one = given === own ? [given] : undefined;
 	const taskIds =
 		typeof given === 'string'
-			? textsBetweenCommas(given)
-			: given.map((entry) => trimmedText(entry) ?? '');
+			? (one ?? textsBetweenCommas(given))
+			: given.map((entry) => asText(entry)?.trim() ?? '');
 	if (taskIds.length === 0 || taskIds.includes(''))
 		throw invalid(
 			'The field "Task ID" is empty or contains an invalid ID',

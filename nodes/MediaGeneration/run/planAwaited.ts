@@ -65,7 +65,7 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: Brought): s
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
 	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
-	const given = isEmpty ? [] : fields.taskIds();
+	const given = isEmpty ? [] : fields.taskIds(asText(json.task_id));
 	// Beside `details`, the default Task ID is that of the failed node's input.
 	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
 	return isOfInput ? textsIn([own.task_id]).map(checkedTaskId) : given;
