@@ -40,12 +40,7 @@ class Refused extends Error {}
 
 /** The host asks for a pause. */
 class Busy extends Error {
-	constructor(
-		message: string,
-		readonly retryAfterMs: number | undefined,
-	) {
-		super(message);
-	}
+	retryAfterMs = 0;
 }
 
 export function tooLarge(maxBytes: number, length?: number): string {
@@ -70,9 +65,8 @@ export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise
 		} catch (error) {
 			if (deps.signal?.aborted === true) return 'the download was stopped';
 			if (error instanceof Refused || tries === 4) return messageOf(error);
-			const asked = error instanceof Busy ? error.retryAfterMs : undefined;
-			const retryAfter = Math.min(asked ?? 0, 30_000);
-			const pauseMs = backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs: retryAfter });
+			const retryAfterMs = error instanceof Busy ? Math.min(error.retryAfterMs, 30_000) : 0;
+			const pauseMs = backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs });
 			await deps.sleep(pauseMs, deps.signal);
 		}
 	}
@@ -110,7 +104,8 @@ function checkAnswer({ status, headers }: OpenFile): void {
 	if (status !== 200) {
 		const message = `the file host answered HTTP ${status}`;
 		const isPassing = [408, 425, 429].includes(status) || status >= 500;
-		throw isPassing ? new Busy(message, retryAfterMs(headers)) : new Refused(message);
+		if (!isPassing) throw new Refused(message);
+		throw Object.assign(new Busy(message), { retryAfterMs: retryAfterMs(headers) ?? 0 });
 	}
 	const encoding = headerOf(headers, 'content-encoding') ?? '';
 	if (!/^(identity)?$/i.test(encoding))
