@@ -16,92 +16,52 @@ const ELLIPSIS = /(?:\.\s?\.|…)[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 const SENTENCE_END = /\p{STerm}[\p{Pe}\p{Pf}\p{Pi}"']{0,4}$/u;
 /** The sentence continues in `"Stop!" he said.` */
 const CONTINUES = /^\s+[\p{Ps}\p{Pi}"'¿¡]*\p{Ll}/u;
-/** Scripts without spaces have this punctuation. */
-const WIDE_SENTENCE_END = /[。！？｡][\p{Pe}\p{Pf}"']{0,4}$/u;
-/** Marks that belong to the character before them. */
-const ATTACHED = /^[\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡]/u;
-const BLANK_LINE = /[^\S\r\n]*(?:[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029])/y;
-const LINE_END = /[^\S\r\n]*[\r\n]/y;
+/** Scripts without spaces have this punctuation. What belongs to the character before it may not follow. */
+const WIDE_SENTENCE_END =
+	/[。！？｡][\p{Pe}\p{Pf}"']{0,4}(?![\s\p{M}\p{Pe}\p{Pf}"'\u200d\p{Emoji_Modifier}。！？｡])/u;
+const BLANK_LINE = /[\f\u2029]|(?:\r\n?|\n)[^\S\r\n]*[\r\n\f\u2029]/;
 
-const isSpace = (text: string, at: number) => /\s/.test(text.charAt(at));
-
-const startsAt = (pattern: RegExp, text: string, at: number) => {
-	pattern.lastIndex = at;
-	return pattern.test(text);
-};
-
-const before = (text: string, at: number, characters: number) =>
-	text.slice(Math.max(0, at - characters), at);
+const MOST_IN_TAG = 300;
+/** Finds spaces, wide ends, and what services read as tags, e.g. `<break time="1.5s" />` and `[whispers]`. A longer one, and a lone bracket, is text. */
+function patternFor(most: number): RegExp {
+	const inTag = Math.min(MOST_IN_TAG, most - 2);
+	const tag = `<[^<>]{1,${inTag}}>|\\[[^\\[\\]]{1,${inTag}}\\]`;
+	return new RegExp(`(?<tag>${tag})|\\s+|${WIDE_SENTENCE_END.source}`, 'gu');
+}
 
 function sentenceEnds(text: string, at: number): boolean {
-	const head = before(text, at, 9);
+	const head = text.slice(Math.max(0, at - 9), at);
 	if (!SENTENCE_END.test(head) || ABBREVIATION.test(head) || ELLIPSIS.test(head)) return false;
 	return !CONTINUES.test(text.slice(at, at + 16));
 }
 
-/** Two parts may meet there: the first one ends at `at`, with or without spaces after it. */
-type IsPlace = (text: string, at: number) => boolean;
-
-/** Accepts a place before spaces, or one between two characters that `wide` accepts. */
-function place(beforeSpaces: IsPlace, wide?: RegExp): IsPlace {
-	return (text, at) => {
-		if (isSpace(text, at)) return !isSpace(text, at - 1) && beforeSpaces(text, at);
-		if (wide === undefined || text.charCodeAt(at - 1) < 128) return false;
-		return wide.test(before(text, at, 6)) && !ATTACHED.test(text.slice(at, at + 2));
-	};
+/** A place where a part can end. */
+interface Place {
+	at: number;
+	/** Index in {@link KINDS}. */
+	kind: number;
 }
 
-const paragraphs = place(
-	(text, at) =>
-		startsAt(BLANK_LINE, text, at) || (startsAt(LINE_END, text, at) && sentenceEnds(text, at)),
-);
-const sentences = place(sentenceEnds, WIDE_SENTENCE_END);
-const words = place(() => true);
-
-/** The best places to end a part come first. `least` and `most` are shares of an even part's length. */
-const PLACES = [
-	{ isPlace: paragraphs, least: 0.8, most: 1.2 },
-	{ isPlace: sentences, least: 0.5, most: Infinity },
-	{ isPlace: words, least: 0, most: Infinity },
+/** Paragraphs, sentences and words: the best places come first. `least` and `most` are shares of an even part's length. */
+const KINDS = [
+	{ least: 0.8, most: 1.2 },
+	{ least: 0.5, most: Infinity },
+	{ least: 0, most: Infinity },
 ];
 
-/** Services read such brackets as tags, e.g. `<break time="1.5s" />` and `[whispers]`. A lone one, and a longer one, is text. */
-const TAG = /<[^<>]{1,300}>|\[[^[\]]{1,300}\]/g;
-
-/** Maps a place to the tag around it. */
-type Tags = ReadonlyMap<number, { start: number; end: number }>;
-
-/** @param limit of the part that begins at `from`: tags for which no part has room may be cut */
-function tagsIn(text: string, from: number, limit: number): Tags {
-	const tags = new Map<number, { start: number; end: number }>();
-	for (const { index, 0: tag } of text.slice(from, limit + 302).matchAll(TAG)) {
-		const [start, end] = [from + index, from + index + tag.length];
-		if (tag.length > limit - from || start >= limit) continue;
-		for (let at = start + 1; at < end; at += 1) tags.set(at, { start, end });
-	}
-	return tags;
+function kindOf(isSentence: boolean, gap: string): number {
+	if (BLANK_LINE.test(gap) || (isSentence && /[\r\n]/.test(gap))) return 0;
+	return isSentence ? 1 : 2;
 }
 
-/** A part begins at `from`, should end near `ideal`, and must end at `limit` or before. */
-interface SplitRange {
-	from: number;
-	ideal: number;
-	limit: number;
-	/** No part ends in one of these. */
-	tags: Tags;
-}
-
-function* nearest(
-	text: string,
-	{ from, ideal, limit, tags }: SplitRange,
-	isPlace: IsPlace,
-): Work<number | undefined> {
-	const fits = (at: number) => isPlace(text, at) && !tags.has(at);
-	const farthest = Math.max(ideal - from, limit - ideal);
-	for (let distance = 0; distance <= farthest; distance += 1) {
-		if (distance % 10_000 === 9_999) yield;
-		if (ideal + distance <= limit && fits(ideal + distance)) return ideal + distance;
-		if (ideal - distance > from && fits(ideal - distance)) return ideal - distance;
+function nearest(places: readonly Place[], ideal: number): number | undefined {
+	for (const [kind, { least, most }] of KINDS.entries()) {
+		const fitting = places.filter(
+			(place) => place.kind <= kind && place.at >= ideal * least && place.at <= ideal * most,
+		);
+		const distance = ({ at }: Place) => Math.abs(at - ideal);
+		const [first] = fitting.sort((one, other) => distance(one) - distance(other));
+		if (first !== undefined) return first.at;
 	}
 	return undefined;
 }
@@ -109,52 +69,59 @@ function* nearest(
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Cuts a text without spaces: before the last grapheme that does not fit, else between two code points. */
-function anywhere(text: string, { from, limit }: SplitRange): number {
+function anywhere(text: string, most: number): number {
 	// This much text around a place shows where graphemes begin.
-	const begin = Math.max(from, limit - 256);
-	const window = graphemes.segment(text.slice(begin, limit + 64));
-	const { index = 0 } = window.containing(limit - begin) ?? {};
+	const begin = Math.max(0, most - 256);
+	const around = graphemes.segment(text.slice(begin, most + 64));
+	const { index = 0 } = around.containing(most - begin) ?? {};
 	if (index > 0) return begin + index;
-	const inPair = (text.codePointAt(limit - 1) ?? 0) > 0xffff;
-	return inPair ? limit - 1 : limit;
+	const inPair = (text.codePointAt(most - 1) ?? 0) > 0xffff;
+	return inPair ? most - 1 : most;
 }
 
-function* endOfPart(text: string, wanted: SplitRange): Work<number> {
-	const { from, ideal, limit, tags } = wanted;
-	for (const { isPlace, least, most } of PLACES) {
-		const within: SplitRange = {
-			from: from + Math.floor((ideal - from) * least),
-			ideal,
-			limit: Math.min(limit, from + Math.ceil((ideal - from) * most)),
-			tags,
-		};
-		const at = yield* nearest(text, within, isPlace);
-		if (at !== undefined) return at;
+interface Wanted {
+	/** An even part's length. */
+	ideal: number;
+	most: number;
+	pattern: RegExp;
+}
+
+/** @param text from the beginning of a part, and beyond its longest possible end */
+function* endOfPart(text: string, { ideal, most, pattern }: Wanted): Work<number> {
+	const places: Place[] = [];
+	const tags: Array<{ start: number; end: number }> = [];
+	for (const { index, 0: found, groups } of text.matchAll(pattern)) {
+		const end = index + found.length;
+		const isWide = /\S/.test(found);
+		const at = isWide ? end : index;
+		if (groups?.tag !== undefined) tags.push({ start: index, end });
+		else if (at > most) break;
+		else places.push({ at, kind: kindOf(isWide || sentenceEnds(text, at), found) });
+		if (places.length % 1_000 === 999) yield;
 	}
-	const at = anywhere(text, wanted);
-	const tag = tags.get(at) ?? { start: at, end: at };
-	return tag.start > from ? tag.start : tag.end;
+	const place = nearest(places, ideal);
+	if (place !== undefined) return place;
+	const at = anywhere(text, most);
+	const tag = tags.find(({ start, end }) => start < at && at < end);
+	return tag === undefined ? at : tag.start || tag.end;
 }
 
 /**
  * Makes parts of about the same length, each of at most `most` characters (JavaScript's, which are never fewer than a reader's). A part
  * ends with a paragraph where one ends near an even part's length, else with a sentence, a word, and at last with a grapheme,
- * never within a tag. Only spaces at the cuts are left out. @param most a whole number of at least 2
+ * never within a tag. Only spaces at the cuts are left out. @param most a whole number of at least 3
  */
 export function* splitText(text: string, most: number): Work<string[]> {
-	const body = text.trim();
+	const pattern = patternFor(most);
 	const parts: string[] = [];
-	let from = 0;
-	while (body.length - from > most) {
-		const left = body.length - from;
-		const ideal = from + Math.floor(left / Math.ceil(left / most));
-		const limit = from + most;
-		const at = yield* endOfPart(body, { from, ideal, limit, tags: tagsIn(body, from, limit) });
+	let rest = text.trim();
+	while (rest.length > most) {
+		const ideal = Math.floor(rest.length / Math.ceil(rest.length / most));
+		const window = rest.slice(0, most + MOST_IN_TAG + 2);
+		const at = yield* endOfPart(window, { ideal, most, pattern });
 		yield;
-		parts.push(body.slice(from, at));
-		from = at;
-		while (isSpace(body, from)) from += 1;
+		parts.push(rest.slice(0, at));
+		rest = rest.slice(at).trimStart();
 	}
-	if (from < body.length) parts.push(body.slice(from));
-	return parts;
+	return rest === '' ? parts : [...parts, rest];
 }
