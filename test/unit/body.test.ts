@@ -1,21 +1,39 @@
 /** What is read of a post, which anybody can send. docs/trigger.md, "What it answers". */
 import type { IWebhookFunctions } from 'n8n-workflow';
-import { postedTo, readPosted } from '../../nodes/MediaGeneration/trigger/webhook';
+import { postedTo } from '../../nodes/MediaGeneration/trigger/webhook';
+
+interface Given {
+	/** What n8n has read of it already. */
+	raw?: string | undefined;
+	/** What comes when n8n is asked to read it; undefined where it can't be asked. */
+	readable?: string | Error;
+}
+
+async function read({ raw, readable }: Given) {
+	const request = {
+		rawBody: raw === undefined ? undefined : Buffer.from(raw),
+		async readRawBody() {
+			if (readable instanceof Error) throw readable;
+			request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
+		},
+	};
+	return await postedTo({
+		getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
+	} as unknown as IWebhookFunctions);
+}
 
 const nested = (depth: number): unknown =>
 	JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;
-const bytesOf = (body: unknown) => Buffer.from(JSON.stringify(body) ?? '');
 
-test.each<[string, object, string]>([
-	['as docs/service.md states it', { id: 't1', status: 'done' }, 't1'],
-	['no status yet', { id: 't1' }, 't1'],
-	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 't1'],
-	['nested as deeply as allowed', { id: 't1', x: nested(29) }, 't1'],
-	['a field as long as allowed', { id: 't1', error: 'x'.repeat(100_000) }, 't1'],
-])('%s', (_name, body, taskId) => {
-	const state = 'status' in body || 'data' in body ? 'done' : undefined;
-	const posted = readPosted(bytesOf(body));
-	expect([posted.taskId, posted.task?.state]).toEqual([taskId, state]);
+test.each<[string, object, string | undefined]>([
+	['as docs/service.md states it', { id: 't1', status: 'done' }, 'done'],
+	['no status yet', { id: 't1' }, undefined],
+	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 'done'],
+	['nested as deeply as allowed', { id: 't1', x: nested(29) }, undefined],
+	['a field as long as allowed', { id: 't1', error: 'x'.repeat(100_000) }, undefined],
+])('%s', async (_name, body, state) => {
+	const { taskId, task } = await read({ raw: JSON.stringify(body) });
+	expect([taskId, task?.state]).toEqual(['t1', state]);
 });
 
 test.each<[string, unknown, RegExp]>([
@@ -30,53 +48,24 @@ test.each<[string, unknown, RegExp]>([
 	['deep nesting', { id: 't1', x: nested(30) }, /nested deeper than 30/],
 	['a body beyond 1 MB', { id: 't1', x: ' '.repeat(1_000_000) }, /more than 1 MB/],
 	['one of fewer letters', { id: 't1', x: Array(4).fill('声'.repeat(90_000)) }, /more than 1 MB/],
-])('%s is refused', (_name, body, reason) => {
-	const refusal = expect.objectContaining({
-		status: 400,
-		message: expect.stringMatching(reason) as string,
-	}) as Error;
-	expect(() => readPosted(bytesOf(body))).toThrow(refusal);
+])('%s is refused', async (_name, body, reason) => {
+	const refusal = { status: 400, message: expect.stringMatching(reason) as string };
+	await expect(read({ raw: JSON.stringify(body) })).rejects.toMatchObject(refusal);
 });
-
-test.each<[string, string, string]>([
-	['a long number', '{"id":12345678901234567890}', '12345678901234567890'],
-	['a byte order mark', '\uFEFF{"id":"b"}', 'b'],
-])('an ID behind %s is read as it is', (_name, raw, taskId) => {
-	expect(readPosted(Buffer.from(raw)).taskId).toBe(taskId);
-});
-
-interface Given {
-	/** What n8n has read of it already. */
-	raw?: string;
-	/** What comes when n8n is asked to read it; undefined where it can't be asked. */
-	readable?: string | Error;
-}
-
-async function posted({ raw, readable }: Given) {
-	const request = {
-		rawBody: raw === undefined ? undefined : Buffer.from(raw),
-		async readRawBody() {
-			if (readable instanceof Error) throw readable;
-			request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
-		},
-	};
-	const context = {
-		getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
-	} as unknown as IWebhookFunctions;
-	return await postedTo(context).then(
-		({ taskId }) => taskId,
-		(error: Error) => error.message,
-	);
-}
-const T1 = '{"id":"t1"}';
-const none = 'the body is not a JSON object';
 
 test.each<[string, Given, string]>([
-	['of a type that it does not know: it is asked to read it', { readable: T1 }, 't1'],
-	['read: it is not read again', { raw: T1, readable: '' }, 't1'],
-	['that is a form', { raw: 'id=t1' }, none],
-	['that it can not read', { readable: new Error('gone') }, none],
-	['in a version that reads none', {}, none],
-])("what n8n has of a request's body %s", async (_name, given, expected) => {
-	expect(await posted(given)).toBe(expected);
+	['a long number', { raw: '{"id":12345678901234567890}' }, '12345678901234567890'],
+	['what follows a byte order mark', { raw: '\uFEFF{"id":"b"}' }, 'b'],
+	['what n8n reads only when it is asked to', { readable: '{"id":"b"}' }, 'b'],
+	['what n8n has read, once', { raw: '{"id":"b"}', readable: '' }, 'b'],
+])('%s is read as it is', async (_name, given, taskId) => {
+	expect((await read(given)).taskId).toBe(taskId);
+});
+
+test.each<[string, Given]>([
+	['is a form', { raw: 'id=t1' }],
+	['n8n can not read', { readable: new Error('gone') }],
+	['n8n has not read, and can not be asked for', {}],
+])('a body that %s is none', async (_name, given) => {
+	await expect(read(given)).rejects.toThrow('the body is not a JSON object');
 });

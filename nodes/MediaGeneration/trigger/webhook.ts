@@ -27,7 +27,8 @@ export interface Posted {
 }
 
 /** Reads a post as JSON, whatever its stated type. Throws a CallRefusal if it names no task. */
-export function readPosted(raw: Buffer = Buffer.of()): Posted {
+export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
+	const raw = (await rawBodyOf(context)) ?? Buffer.of();
 	const text = raw
 		.subarray(0, POST.bytes)
 		.toString()
@@ -40,10 +41,6 @@ export function readPosted(raw: Buffer = Buffer.of()): Posted {
 	if (taskId === undefined) throw new CallRefusal(400, 'the body has no task id');
 	if (taskIdProblem(taskId) !== undefined) throw new CallRefusal(400, 'the task id is malformed');
 	return { taskId, task };
-}
-
-export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
-	return readPosted(await rawBodyOf(context));
 }
 
 /** Answers a call that failed: if a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
