@@ -112,8 +112,8 @@ export class FullAccount {
 		// A creation refused for another reason leaves its room to the next one.
 		if (wasProbing && creation.kind !== 'failed' && creation.kind !== 'retry') {
 			const isByPause = this.endsUsed === this.account.ends;
-			// Other processes end tasks, too, and may soon end the next one.
-			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first;
+			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
+			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
 		}
 		if (creation.kind === 'full' || creation.kind === 'limited') {
