@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { RESUMPTIONS_AT_ONCE } from '../../nodes/MediaGeneration/suspend/wake';
+import { RESUMPTIONS_AT_ONCE } from '../../nodes/MediaGeneration/suspend/watch';
 import { items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';

@@ -394,20 +394,20 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
 });
 
-describe('calls beyond two at once', () => {
-	/** Two executions that n8n is storing. */
-	const full = (body: object = { id: 't1' }) => {
-		let store = () => {};
-		const storing = new Promise<void>((resolve) => (store = resolve));
-		const posts = [sleeping({ storing }), sleeping({ storing })].map(
-			async ({ post }) => await post(body),
-		);
-		return { store: () => store(), all: Promise.all(posts) };
+describe('calls beyond four at once', () => {
+	/** Four executions that n8n is storing. */
+	const full = () => {
+		const stores: Array<() => void> = [];
+		const all = Array.from({ length: 4 }, async () => {
+			const storing = new Promise<void>((resolve) => stores.push(resolve));
+			return await sleeping({ storing }).post({ id: 't1' });
+		});
+		return { stores, all: Promise.all(all) };
 	};
 
 	test('are refused, and this process wakes their executions itself', async () => {
 		await onMachine(async (machine) => {
-			const { store, all } = full();
+			const { stores, all } = full();
 			await machine.pause(1_000);
 			const { post, looks, calls } = sleeping();
 			const response = new WebhookResponse();
@@ -420,30 +420,33 @@ describe('calls beyond two at once', () => {
 			await machine.pause(1_000);
 			// It polls by itself, and calls n8n once, however often it was called.
 			expect([new Set(looks), calls.length]).toEqual([new Set(['t1']), 1]);
-			store();
-			expect((await all).map(({ status }) => status)).toEqual([200, 200]);
+			for (const store of stores) store();
+			expect((await all).map(({ status }) => status)).toEqual(Array(4).fill(200));
 			expect((await post({ id: 't1' })).status).toBe(200);
 		});
 	});
 
-	test('are let in where a loop calls, up to four at once', async () => {
+	test('wait for their turn where a loop calls, before others and for 8 s', async () => {
 		await onMachine(async (machine) => {
-			const others = full();
+			const { stores, all } = full();
 			await machine.pause(1_000);
 			const body = { id: 't1', all_over: true };
-			const own = full(body);
+			expect(await sleeping().post(body)).toEqual(told(503, BUSY));
+			const loop = sleeping().post(body);
 			await machine.pause(1_000);
-			expect((await sleeping().post(body)).status).toBe(503);
-			for (const { store } of [others, own]) store();
-			await others.all;
-			expect((await own.all).map(({ status }) => status)).toEqual([200, 200]);
+			stores[0]?.();
+			expect((await sleeping().post({ id: 't1' })).status).toBe(503);
+			expect((await loop).status).toBe(200);
+			for (const store of stores) store();
+			await all;
+			expect((await sleeping().post(body)).status).toBe(200);
 		});
 	});
 
 	test('have room again a while after a sender has hung up before its answer', async () => {
 		await onMachine(async (machine) => {
 			const gone = () => Object.assign(new WebhookResponse(), { destroyed: true, once: () => {} });
-			for (const says of ['doing', 'done', 'doing', 'done'])
+			for (const says of ['doing', 'done', 'done', 'doing', 'done', 'done'])
 				await sleeping({ says: () => says }).post({ id: 't1' }, gone());
 			expect((await sleeping().post({ id: 't1' })).status).toBe(503);
 			await machine.pause(10_000);

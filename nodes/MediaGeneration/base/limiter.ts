@@ -7,6 +7,10 @@ export class Limiter {
 
 	constructor(private readonly limit: number) {}
 
+	get hasRoom(): boolean {
+		return this.taken < this.limit;
+	}
+
 	/** Waits for a slot; throws if the signal aborts first. @returns a function that gives it back, once */
 	async take(signal?: AbortSignal): Promise<() => void> {
 		await new Promise<void>((resolve, reject) => {

@@ -4,26 +4,29 @@ import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answer } from '../n8n/webhook';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
+import { Limiter } from '../base/limiter';
 import { pause } from '../n8n/clock';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson, urlOf } from '../base/json';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
-import { ALL_OVER, OTHER_EXECUTION, NOT_WAITED_FOR, watchOver, type Asleep } from './watch';
+import {
+	ALL_OVER,
+	NOT_WAITED_FOR,
+	OTHER_EXECUTION,
+	RESUMPTIONS_AT_ONCE,
+	watchOver,
+	type Asleep,
+} from './watch';
 import { wokenItems, type Sleeping } from './woken';
 
-/**
- * n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. Half of
- * the places are for the calls of loops ({@link ALL_OVER}), which wake what was refused.
- */
-export const RESUMPTIONS_AT_ONCE = 4;
+const resumptions = new Limiter(RESUMPTIONS_AT_ONCE);
 
 /**
- * Executions that are being resumed, by the ID in their notes; false once n8n has the items and the place is free. n8n may have read another
- * call's execution before, and takes that one as well if the execution sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs
- * between would be paid for twice.
+ * Executions that are being resumed, or that n8n has just got, by the ID in their notes. n8n may have read another call's execution before, and
+ * takes that one as well if the execution sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
  */
-const resuming = new Map<string, boolean>();
+const resuming = new Set<string>();
 const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
@@ -85,12 +88,11 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 	}
 }
 
-/** Throws if the caller has to come back later. This process wakes the execution meanwhile. */
+/** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
 function admit({ sleeping, reported: { saysAllOver } }: Call): void {
 	const { id, context } = sleeping;
-	if (resuming.has(id)) throw new CallRefusal(503, BEING_RESUMED);
-	const taken = [...resuming.values()].filter(Boolean).length;
-	if (taken < (saysAllOver ? RESUMPTIONS_AT_ONCE : RESUMPTIONS_AT_ONCE / 2)) return;
+	if (resuming.has(id)) throw beingResumed();
+	if (saysAllOver || resumptions.hasRoom) return;
 	watchOver(sleeping, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
 	if (refusals.isDue(now())) logOf(context).info(words);
@@ -98,21 +100,29 @@ function admit({ sleeping, reported: { saysAllOver } }: Call): void {
 	throw new CallRefusal(503, words, 60);
 }
 
-const BEING_RESUMED = 'the execution is being resumed, try again';
+const beingResumed = () => new CallRefusal(503, 'the execution is being resumed, try again');
 
 async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookResponseData> {
 	const { id, context } = sleeping;
-	resuming.set(id, true);
+	resuming.add(id);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
-	const late = () => refuse(context, 'a call', new CallRefusal(503, BEING_RESUMED));
+	const late = () => refuse(context, 'a call', beingResumed());
 	sender.signal.addEventListener('abort', late);
+	let endTurn = () => {};
+	const forget = () => {
+		endTurn();
+		resuming.delete(id);
+	};
 	let output: INodeExecutionData[] | undefined;
 	try {
+		endTurn = await resumptions.take(sender.signal).catch(() => {
+			throw beingResumed();
+		});
 		output = await outputOf(sleeping, reported);
 	} finally {
 		sender.end();
-		if (output === undefined) resuming.delete(id);
+		if (output === undefined) forget();
 	}
 	const response = context.getResponseObject();
 	const isAnswered = response.headersSent ? { noWebhookResponse: true } : undefined;
@@ -120,14 +130,14 @@ async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookRespons
 		return isAnswered ?? answer(context, 202, { received: true, waiting: true });
 	const workflowData = [output];
 	const settle = async () => {
-		resuming.set(id, false);
+		endTurn();
 		await pause(KNOWN_MS);
 		resuming.delete(id);
 	};
 	if (isAnswered === undefined && !response.destroyed) {
 		response.once('close', () => {
 			if (response.statusCode < 400) void settle();
-			else resuming.delete(id);
+			else forget();
 		});
 		return { webhookResponse: { received: true }, workflowData };
 	}

@@ -67,8 +67,10 @@ async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promis
 	await callUntilAwake(asleep);
 }
 
-/** As many as are surely admitted at once (`wake.ts`). */
-const ownCalls = new Limiter(2);
+/** n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. */
+export const RESUMPTIONS_AT_ONCE = 4;
+
+const ownCalls = new Limiter(RESUMPTIONS_AT_ONCE);
 
 async function callUntilAwake(asleep: Asleep): Promise<void> {
 	const { tasks, resumeUrl, context } = asleep;
