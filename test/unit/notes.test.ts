@@ -11,7 +11,6 @@ import { ASSEMBLY, FILES } from './itemSettings';
 
 const WATCH: NotedTask = {
 	taskId: 't1',
-	kind: 'speech',
 	createdAt: 1_000_000,
 	deadline: 2_000_000,
 	echoes: ['https://files.example/in.mp3'],

@@ -89,7 +89,7 @@ describe('the ID in an answer', () => {
 
 describe('routes', () => {
 	const look = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>
-		await pollTask(client, { taskId, kind: 'speech', timeoutMs: 5_000 }, () => NOW);
+		await pollTask(client, { taskId, timeoutMs: 5_000 }, () => NOW);
 	const paths = (client: ReturnType<typeof scriptedClient>) =>
 		client.requests.map(({ path }) => path);
 
@@ -118,7 +118,7 @@ describe('routes', () => {
 			now += firstTakesMs;
 			return answer(404);
 		});
-		const at = { taskId: 't1', kind: 'speech', timeoutMs: 5_000 } as const;
+		const at = { taskId: 't1', timeoutMs: 5_000 } as const;
 		expect((await pollTask(client, at, () => now)).kind).toBe('missing');
 		expect(client.requests.map(({ timeoutMs }) => timeoutMs)).toEqual(timeouts);
 	});

@@ -19,7 +19,7 @@ const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signa
 const HOUR = 3_600_000;
 
 const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask => ({
-	...{ taskId, kind: 'image', echoes: [], named: true, called: true },
+	...{ taskId, echoes: [], named: true, called: true },
 	...{ createdAt: Date.now(), deadline },
 });
 const open = (...tasks: NotedTask[]): Sleeper => ({

@@ -54,7 +54,6 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 		const { timeoutMs = 600 * S, ...fields } = extra;
 		const watch: Watch = {
 			taskId: 't',
-			kind: 'speech',
 			createdAt: start,
 			deadline: start + timeoutMs,
 			echoes: [],

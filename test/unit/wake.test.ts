@@ -23,7 +23,6 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
 
 const taskOf = (taskId: string): NotedTask => ({
 	taskId,
-	kind: 'image',
 	createdAt: Date.now() - 60_000,
 	deadline: Date.now() + 1e13,
 	echoes: [],

@@ -5,7 +5,7 @@ import type { Reading } from '../transport/reading';
 import type { InputFile, ItemFields } from './fields';
 
 export interface CreationRequest {
-	/** Key under which poll routes are remembered. */
+	/** What it makes, or the path of another endpoint. */
 	kind: string;
 	/** Its parts are URL-encoded. */
 	path: string;

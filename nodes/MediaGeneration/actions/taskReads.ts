@@ -17,7 +17,7 @@ import type { ReadSource } from './operation';
 /** Throws a FailureError if it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
-	const at = { taskId, kind: 'task', timeoutMs: 20_000, signal } as const;
+	const at = { taskId, timeoutMs: 20_000, signal } as const;
 	const poll = await askUntilClear(client, at, realClock);
 	if (poll.kind === 'task') return poll.task;
 	if (poll.kind === 'denied') throw new FailureError(denied(taskId, poll));

@@ -58,13 +58,13 @@ async function waitFor(
 }
 
 /** Derives from a task's request how to watch it. */
-function shownBy(part: Part): Pick<Watch, 'kind' | 'echoes' | 'named'> {
-	if (part.kind === 'awaits') return { kind: 'task', echoes: [], named: true };
-	const { kind, body, qs } = part.request;
+function shownBy(part: Part): Pick<Watch, 'echoes' | 'named'> {
+	if (part.kind === 'awaits') return { echoes: [], named: true };
+	const { body, qs } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
-	return { kind, echoes: addressesIn([sent, qs]), named: false };
+	return { echoes: addressesIn([sent, qs]), named: false };
 }
 
 /** Halts the run if a task's failure ends it. A task cancelled because another item failed has no failure of its own. */

@@ -15,8 +15,6 @@ import { pace, rarePace } from './pace';
 /** A task to wait for. Times are epoch ms. */
 export interface Watch {
 	taskId: string;
-	/** Key under which the poll route is remembered. */
-	kind: string;
 	createdAt: number;
 	/** Time of the last poll, so that a task that finished in time is not given up. */
 	deadline: number;

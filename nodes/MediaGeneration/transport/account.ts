@@ -17,8 +17,8 @@ export type Purpose = 'create' | 'poll' | 'read' | 'outsider';
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
-	/** Maps a kind of task to the poll route that last answered for it. */
-	readonly routes = new BoundedMap<string, PollRoute>();
+	/** The one that last showed a task. */
+	pollRoute: PollRoute = 'v1';
 	/** How many requests with a hash have no known task yet: sent, or searched for. */
 	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */

@@ -19,8 +19,6 @@ export type Poll =
 
 export interface PollRequest {
 	taskId: string;
-	/** Key under which the poll route is remembered. */
-	kind: string;
 	/** Limit of the whole poll, in ms, whichever routes it asks. */
 	timeoutMs: number;
 	signal?: AbortSignal;
@@ -71,7 +69,7 @@ export function wordsOf({ status, body, unread }: Answer): string | undefined {
 
 async function pollOnRoute(
 	client: ServiceClient,
-	{ taskId, route, ...within }: Omit<PollRequest, 'kind'> & { route: PollRoute; purpose: Purpose },
+	{ taskId, route, ...within }: PollRequest & { route: PollRoute; purpose: Purpose },
 ): Promise<Poll> {
 	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
 	const id = encodeURIComponent(Buffer.from(taskId).toString());
@@ -79,22 +77,22 @@ async function pollOnRoute(
 	return readPoll(reply, taskId);
 }
 
-/** Polls a task once: on the route that last answered for its kind, and if it is unknown there, on the other one. */
+/** Polls a task once: on the route that last showed a task, and if it is unknown there, on the other one. */
 export async function pollTask(
 	client: ServiceClient,
-	{ kind, purpose = 'poll', ...at }: PollRequest,
+	{ purpose = 'poll', ...at }: PollRequest,
 	clockNow: () => number = now,
 ): Promise<Poll> {
-	const { routes } = client.account;
+	const { account } = client;
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
 		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
 		// Some servers answer every path with 200 and a status of their own: that is neither a task nor a route to remember.
 		const isTask = poll.kind === 'task' && isDescribed(poll.task);
-		if (isTask) routes.set(kind, route);
+		if (isTask) account.pollRoute = route;
 		return { poll, isTask };
 	};
-	const route = routes.get(kind) ?? 'v1';
+	const route = account.pollRoute;
 	const first = await ask(route);
 	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
 	const second = await ask(route === 'v1' ? 'v1e' : 'v1');

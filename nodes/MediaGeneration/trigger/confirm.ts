@@ -34,7 +34,7 @@ async function pollInTurn(client: ServiceClient, taskId: string, deadline: numbe
 		.catch(() => undefined);
 	limit.end();
 	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
-	const at = { taskId, kind: 'callback', timeoutMs, purpose: 'outsider' } as const;
+	const at = { taskId, timeoutMs, purpose: 'outsider' } as const;
 	return await pollTask(client, at).finally(turn);
 }
 
