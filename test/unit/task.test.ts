@@ -1,7 +1,7 @@
 import {
 	creditsOf,
+	describesTask,
 	errorTextOf,
-	isDescribed,
 	mentionsTask,
 	parseTask,
 	taskIdIn,
@@ -75,7 +75,7 @@ describe('parseTask', () => {
 	])('%s is a task that is not described', (_name, body) => {
 		const task = parseTask(body);
 		expect(task).toMatchObject({ id: undefined, state: 'done' });
-		expect(task && isDescribed(task)).toBe(false);
+		expect(task && describesTask(task.raw)).toBe(false);
 		expect(parseTask({ ...body, success: false })).toBeUndefined();
 	});
 });

@@ -91,22 +91,16 @@ function isResultKey(key: string): boolean {
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
 
-function below({ fields, depth }: FieldHolder): FieldHolder[] {
-	const names = namesOf(fields).filter(
-		(name) => name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name),
-	);
-	return names.flatMap((name) => {
-		const entries = listOf(fields[name]).filter(isObject);
-		return entries.map((entry) => ({ name, fields: entry, depth: depth + 1 }));
-	});
-}
-
 /** Lists the metadata and the objects in it, the deeper ones last. */
 function holdersIn(metadata: JsonObject): FieldHolder[] {
 	const holders: FieldHolder[] = [{ name: '', fields: metadata, depth: 1 }];
-	for (const holder of holders)
-		for (const each of holder.depth < MAX_LEVELS ? below(holder) : [])
-			if (holders.length <= MAX_LOOKED_AT) holders.push(each);
+	const isSearched = (name: string) =>
+		name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name);
+	for (const { fields, depth } of holders)
+		for (const name of depth < MAX_LEVELS ? namesOf(fields).filter(isSearched) : [])
+			for (const entry of listOf(fields[name]))
+				if (isObject(entry) && holders.length <= MAX_LOOKED_AT)
+					holders.push({ name, fields: entry, depth: depth + 1 });
 	return holders;
 }
 
@@ -122,10 +116,9 @@ export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = [
 	const best = new Map<string, TaskOutput>();
 	const previews = new Map<string, TaskOutput>();
 	const add = (to: typeof best, file: TaskOutput) => {
-		const known = to.get(file.url);
-		if (known === undefined && !isEcho(file.url)) to.set(file.url, file);
 		// A second name of the same file can say more about it than the first.
-		if (known?.kind === 'file') known.kind = file.kind;
+		const known = to.get(file.url)?.kind ?? 'file';
+		if (known === 'file' && !isEcho(file.url)) to.set(file.url, file);
 	};
 	const addField = (to: typeof best, { name, fields }: FieldHolder, key: string) => {
 		// A field that is just "url" takes the name of the object that holds it.

@@ -4,7 +4,7 @@ import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
 import { now } from '../base/clock';
 import { isObject } from '../base/json';
-import { errorTextOf, isDescribed, parseTask, taskIdsIn, type Task } from './task';
+import { errorTextOf, describesTask, parseTask, taskIdsIn, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
@@ -88,7 +88,7 @@ export async function pollTask(
 	const ask = async (route: PollRoute) => {
 		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
 		// Some servers answer every path with 200 and a status of their own: that is neither a task nor a route to remember.
-		const isTask = poll.kind === 'task' && isDescribed(poll.task);
+		const isTask = poll.kind === 'task' && describesTask(poll.task.raw);
 		if (isTask) account.pollRoute = route;
 		return { poll, isTask };
 	};

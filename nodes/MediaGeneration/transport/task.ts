@@ -57,12 +57,10 @@ export function errorTextOf(body: JsonObject): string | undefined {
 }
 
 /** Tells whether an object says more about a task than a status, which answers of all kinds have. */
-function describesTask({ id, task_id, type, metadata, progress }: JsonObject): boolean {
+export function describesTask({ id, task_id, type, metadata, progress }: JsonObject): boolean {
 	const named = [id, task_id, type].some((value) => asText(value) !== undefined);
 	return named || isObject(metadata) || progress !== undefined;
 }
-
-export const isDescribed = ({ raw }: Task): boolean => describesTask(raw);
 
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
 function layersOf(body: unknown, depth = 0): JsonObject[] {
