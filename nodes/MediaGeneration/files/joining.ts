@@ -53,7 +53,7 @@ export async function joinSources(
 		if (transcripts.length < sources.length) continue;
 		// A broken transcript must not cost the sound.
 		const read = await attemptLater(async () => {
-			const parts = await spokenIn(context, transcripts, plan.parts);
+			const parts = await transcriptsOf(context, transcripts, plan.parts);
 			return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
 		});
 		const merged = read.ok ? read.value : undefined;
@@ -91,7 +91,7 @@ async function joinSound(
 	return { kind: 'stored', output, binary };
 }
 
-async function spokenIn(
+async function transcriptsOf(
 	context: N8nContext,
 	transcripts: readonly IBinaryData[],
 	times: Joinable['parts'],
