@@ -39,7 +39,7 @@ function segmentsIn(text: string): JsonObject[] | undefined {
 }
 
 /** Returns what a segment says, and when: its own times, else those of its words; nothing if it has none. */
-function spokenIn(segment: JsonObject): Spoken[] {
+function spokenBySegment(segment: JsonObject): Spoken[] {
 	const words = Array.isArray(segment.words) ? segment.words.filter(isObject) : [];
 	const { text = words.map((word) => word.text ?? word.word).join(' ') } = segment;
 	const [start] = [segment, ...words].flatMap((each) => asNumber(each.start) ?? []);
@@ -52,7 +52,7 @@ function spokenIn(segment: JsonObject): Spoken[] {
 export function transcriptOf(transcript: string): Spoken[] | undefined {
 	// A byte order mark counts as a space.
 	const isJson = /^\s*[[{]/.test(transcript);
-	return isJson ? segmentsIn(transcript)?.flatMap(spokenIn) : parseSrt(transcript);
+	return isJson ? segmentsIn(transcript)?.flatMap(spokenBySegment) : parseSrt(transcript);
 }
 
 /** Merges segments word by word, and keeps all other facts about a word. */

@@ -36,7 +36,7 @@ function sentenceEnds(text: string, at: number): boolean {
 }
 
 /** A place where a part can end. */
-interface Place {
+interface CutPlace {
 	at: number;
 	/** Index in {@link KINDS}. */
 	kind: number;
@@ -54,12 +54,12 @@ function kindOf(isSentence: boolean, gap: string): number {
 	return isSentence ? 1 : 2;
 }
 
-function nearest(places: readonly Place[], ideal: number): number | undefined {
+function nearest(places: readonly CutPlace[], ideal: number): number | undefined {
 	for (const [kind, { least, most }] of KINDS.entries()) {
 		const fitting = places.filter(
 			(place) => place.kind <= kind && place.at >= ideal * least && place.at <= ideal * most,
 		);
-		const distance = ({ at }: Place) => Math.abs(at - ideal);
+		const distance = ({ at }: CutPlace) => Math.abs(at - ideal);
 		const [first] = fitting.sort((one, other) => distance(one) - distance(other));
 		if (first !== undefined) return first.at;
 	}
@@ -88,7 +88,7 @@ interface Wanted {
 
 /** @param text from the beginning of a part, and beyond its longest possible end */
 function* endOfPart(text: string, { ideal, most, pattern }: Wanted): Work<number> {
-	const places: Place[] = [];
+	const places: CutPlace[] = [];
 	const tags: Array<{ start: number; end: number }> = [];
 	for (const { index, 0: found, groups } of text.matchAll(pattern)) {
 		const end = index + found.length;
