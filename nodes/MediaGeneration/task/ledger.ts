@@ -117,7 +117,7 @@ export class Ledger {
 
 	/** Takes over a free entry of an equal request: one with a task, or, if the slot has no entry, one that may have become a task. */
 	private takeOver({ slot, hash }: Asked, own: Entry | undefined): Entry | undefined {
-		const free = this.notes.entries.filter((entry) => this.isFree(entry) && entry.hash === hash);
+		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
 		const made = free.find(({ taskId }) => taskId !== undefined);
 		const unclear = free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
 		const taken = made ?? (own === undefined ? unclear : undefined);
