@@ -8,7 +8,7 @@ import getPort from 'get-port';
 import { onCleanup } from '../../scripts/cleanup';
 import { installPackage } from '../../scripts/pack';
 import { ensureQueuePrograms } from '../../scripts/programs';
-import { commonEnv, type N8n, oneAfterAnother, waitForReady } from '../n8n/harness/n8n';
+import { commonEnv, oneAfterAnother, waitForReady } from '../n8n/harness/n8n';
 import { type RunningProgram, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
 import { Database } from './database';
@@ -16,27 +16,8 @@ import { type Backend, type Gate, startGate } from './gate';
 import { startPostgres, startRedis, type Store } from './store';
 
 /** One process of the cluster; it keeps its folder and ports over restarts. */
-export interface Member extends N8n {
-	readonly kind: ProcessKind;
-	/** Starts it after it was killed. */
-	start(): Promise<void>;
-}
-
-export interface Cluster {
-	main: Member;
-	/** Webhook processors. */
-	webhooks: Member[];
-	workers: Member[];
-	members: Member[];
-	redis: Store;
-	postgres: Store;
-	database: Database;
-	/** Restarts processes that end by themselves, as a container platform does, until the returned function is called. */
-	supervise(): () => Promise<void>;
-	/** Where everything is reached: the proxy before the webhook processors and the main. */
-	webhookUrl: string;
-	stop(): Promise<void>;
-}
+export type Member = Awaited<ReturnType<typeof startMember>>;
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 export interface ClusterOptions {
 	tarball: string;
@@ -83,13 +64,7 @@ interface MemberOptions {
 	args?: string[];
 }
 
-async function startMember({
-	kind,
-	userFolder,
-	backend,
-	env,
-	args,
-}: MemberOptions): Promise<Member> {
+async function startMember({ kind, userFolder, backend, env, args }: MemberOptions) {
 	const { port } = backend;
 	const baseUrl = `http://127.0.0.1:${port}`;
 	const logFile = join(userFolder, 'n8n.log');
@@ -106,6 +81,7 @@ async function startMember({
 	return Object.assign(await oneAfterAnother(place, launch), { kind });
 }
 
+/** Restarts processes that end by themselves, as a container platform does, until the returned function is called. */
 function supervise(members: readonly Member[]): () => Promise<void> {
 	const stopped = new AbortController();
 	const watching = members.map(async (member) => {
@@ -122,8 +98,8 @@ function supervise(members: readonly Member[]): () => Promise<void> {
 	};
 }
 
-/** Starts everything and waits until it is ready. A failure on the way, a signal or {@link Cluster.stop} ends all of it. */
-export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+/** Starts everything and waits until it is ready. A failure on the way, a signal or `stop` ends all of it. */
+export async function startCluster(options: ClusterOptions) {
 	const programs = await ensureQueuePrograms();
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-queue-'));
 	chmodSync(folder, 0o755); // PostgreSQL's user passes through it.
@@ -213,11 +189,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 		const [webhooks, workers] = [started.slice(0, 2), started.slice(2)];
 		return {
 			main,
+			/** Webhook processors. */
 			webhooks,
 			workers,
 			members,
 			redis,
 			postgres,
+			/** Where everything is reached: the proxy before the webhook processors and the main. */
 			webhookUrl,
 			stop,
 			database: new Database(postgres.port),

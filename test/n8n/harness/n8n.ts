@@ -9,7 +9,7 @@ import { atLeast } from './version';
 import { waitUntil } from './wait';
 
 export interface N8nOptions {
-	/** Where n8n keeps everything. A temporary folder by default, which {@link N8n.stop} removes. */
+	/** Where n8n keeps everything. A temporary folder by default, which `stop` removes. */
 	userFolder?: string;
 	/** The packed nodes to install before the start; leave it out where they are installed already. */
 	tarball?: string;
@@ -19,23 +19,8 @@ export interface N8nOptions {
 	env?: Record<string, string>;
 }
 
-/** One n8n (main, worker and webhooks in one process, SQLite). */
-export interface N8n {
-	readonly baseUrl: string;
-	readonly port: number;
-	readonly userFolder: string;
-	readonly logFile: string;
-	/** The process that runs now; another one after {@link N8n.restart}. */
-	readonly process: RunningProgram;
-	memory(): number;
-	/** Everything that the process wrote since its start. */
-	log(): string;
-	/** Sends a signal to n8n and its children; SIGKILL waits until they are gone. */
-	kill(signal: NodeJS.Signals): Promise<void>;
-	/** Starts again on the same folder and ports; ends the process first if it still runs. */
-	restart(env?: Record<string, string>): Promise<void>;
-	stop(): Promise<void>;
-}
+/** One n8n (main, worker and webhooks in one process, SQLite), or what stands for it. */
+export type N8n = Omit<Awaited<ReturnType<typeof oneAfterAnother>>, 'start'>;
 
 /** What every n8n of ours is started with: quiet, local, plain http. */
 export const commonEnv: Readonly<Record<string, string>> = {
@@ -77,7 +62,7 @@ export async function waitForReady(n8n: RunningProgram, baseUrl: string): Promis
 /** The one folder that nodes of such an n8n may read and write. */
 export const filesFolder = (userFolder: string) => join(userFolder, 'files');
 
-/** Starts a real n8n and waits until it is ready. It ends with {@link N8n.stop}, and in any case with this process. */
+/** Starts a real n8n and waits until it is ready. It ends with `stop`, and in any case with this process. */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'n8n-media-'));
 	const removeFolder = () => {
@@ -122,22 +107,26 @@ export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 
 /** An n8n that keeps its folder and ports over restarts. @param launch starts its process and waits until it is ready */
 export async function oneAfterAnother(
-	place: Pick<N8n, 'baseUrl' | 'port' | 'userFolder' | 'logFile'>,
+	place: { baseUrl: string; port: number; userFolder: string; logFile: string },
 	launch: (env?: Record<string, string>) => Promise<RunningProgram>,
 ) {
 	let current = await launch();
 	return {
 		...place,
+		/** The process that runs now; another one after a restart. */
 		get process() {
 			return current;
 		},
 		memory: () => current.memory(),
+		/** All that the process wrote since its start. */
 		log: () => current.log(),
+		/** Sends a signal to n8n and its children, and waits until they are gone. */
 		kill: async (signal: NodeJS.Signals) => await current.kill(signal),
 		/** Starts it after it was killed. */
 		async start() {
 			current = await launch();
 		},
+		/** Starts again on the same folder and ports; ends the process first if it still runs. */
 		async restart(env?: Record<string, string>) {
 			await current.stop();
 			current = await launch(env);

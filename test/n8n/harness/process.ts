@@ -18,22 +18,7 @@ export interface ProcessOptions {
 }
 
 /** A running program with its children, which form a process group of their own: a process of n8n, or what it stands on. */
-export interface RunningProgram {
-	readonly pid: number;
-	readonly logFile: string;
-	/** False as soon as the process has ended, for whatever reason. */
-	isRunning(): boolean;
-	/** What this process wrote to its log file. */
-	log(): string;
-	/** Waits for a line that matches; fails when the process ends before. */
-	waitForLog(pattern: RegExp): Promise<void>;
-	/** Bytes that the group holds now. */
-	memory(): number;
-	/** Sends a signal to the whole group and waits until it is gone. */
-	kill(signal: NodeJS.Signals): Promise<void>;
-	/** Ends the group: SIGTERM first, SIGKILL after `graceMs`. Resolves when no process of it is left. */
-	stop(graceMs?: number): Promise<void>;
-}
+export type RunningProgram = Awaited<ReturnType<typeof startProgram>>;
 
 /** Settings of whoever runs the tests must not leak into their n8n. */
 const unwanted =
@@ -60,7 +45,7 @@ function guard(group: number): () => void {
 	return () => void child.kill('SIGKILL');
 }
 
-/** Starts one process of n8n and returns at once; see {@link RunningProgram.waitForLog} or `waitForReady` of n8n.ts. */
+/** Starts one process of n8n and returns at once: see `waitForLog`, and `waitForReady` of n8n.ts. */
 export async function startProcess(
 	kind: ProcessKind,
 	{ env, logFile, args = [] }: ProcessOptions,
@@ -93,7 +78,7 @@ export async function startProgram({
 	logFile,
 	env = process.env,
 	user,
-}: Program): Promise<RunningProgram> {
+}: Program) {
 	const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
 	const descriptor = openSync(logFile, 'a');
 	const child = spawn(file, args, {
@@ -115,9 +100,11 @@ export async function startProgram({
 	const isGone = () => (groupMembers(pid) ?? (signalGroup(pid, 0) ? [pid] : [])).length === 0;
 	const waitUntilGone = (timeoutMs?: number) =>
 		waitUntil(isGone, { timeoutMs, intervalMs: 50, what: `The end of ${name}` });
+	/** What this process wrote to its log file. */
 	const log = () => readFileSync(logFile).subarray(logStart).toString('utf8');
 
-	const stop = async (graceMs = 60_000) => {
+	/** Ends the group: SIGTERM first, SIGKILL after `graceMs`. Resolves when no process of it is left. */
+	const stop = async (graceMs = 60_000): Promise<void> => {
 		if (signalGroup(pid, 'SIGTERM'))
 			await waitUntilGone(graceMs).catch(() => signalGroup(pid, 'SIGKILL'));
 		await settle();
@@ -130,13 +117,14 @@ export async function startProgram({
 	const forget = onCleanup(stop);
 
 	return {
-		pid,
-		logFile,
+		/** False as soon as the process has ended, for whatever reason. */
 		isRunning: () => running,
 		log,
+		/** Bytes that the group holds now. */
 		memory: () => groupBytes(pid),
 		stop,
-		async waitForLog(pattern) {
+		/** Waits for a line that matches; fails when the process ends before. */
+		async waitForLog(pattern: RegExp) {
 			await waitUntil(
 				() => {
 					if (pattern.test(log())) return true;
@@ -150,7 +138,8 @@ export async function startProgram({
 				},
 			);
 		},
-		async kill(signal) {
+		/** Sends a signal to the whole group and waits until it is gone. */
+		async kill(signal: NodeJS.Signals) {
 			signalGroup(pid, signal);
 			await settle();
 		},
