@@ -7,15 +7,6 @@ import { runAhead } from './hurry';
 
 export const SECRET = 'callback-secret-of-the-tests';
 
-export interface Setting {
-	readonly service: StandIn;
-	run: (options: RunOptions) => Promise<EngineResult>;
-	/** The bodies of all creations, in order. */
-	bodies: () => IDataObject[];
-	/** How many creations were sent, whatever became of them. */
-	attempts: () => number;
-}
-
 type RunOptions = Omit<EngineOptions, 'credentials'> & {
 	credentials?: Partial<EngineOptions['credentials']>;
 };
@@ -26,10 +17,7 @@ export interface SuiteOptions {
 }
 
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting({
-	settings = {},
-	profile = 'specification',
-}: SuiteOptions = {}): Setting {
+export function engineSetting({ settings = {}, profile = 'specification' }: SuiteOptions = {}) {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
@@ -79,10 +67,12 @@ export function engineSetting({
 			return the();
 		},
 		run,
+		/** The bodies of all creations, in order. */
 		bodies: () =>
 			the()
 				.creations()
 				.map(({ body }) => body as IDataObject),
+		/** How many creations were sent, whatever became of them. */
 		attempts: () => the().requests.filter(({ route }) => route === 'create').length,
 	};
 }

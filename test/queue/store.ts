@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import type { QueuePrograms } from '../../scripts/programs';
 import { type Program, type RunningProgram, startProgram } from '../n8n/harness/process';
 
-export interface Store {
-	readonly port: number;
-	/** Ends it by this signal and waits until it is gone. */
-	end(signal: NodeJS.Signals): Promise<void>;
-	/** Starts it again on the same port and data. */
-	start(): Promise<void>;
-}
+export type Store = Awaited<ReturnType<typeof keep>>;
 
 interface StoreOptions {
 	folder: string;
@@ -19,7 +13,7 @@ interface StoreOptions {
 }
 
 /** A program that runs until it is told to stop. */
-async function keep(port: number, program: Program): Promise<Store> {
+async function keep(port: number, program: Program) {
 	let running: RunningProgram | undefined;
 	const start = async () => {
 		running = await startProgram(program);
@@ -29,8 +23,10 @@ async function keep(port: number, program: Program): Promise<Store> {
 	await start();
 	return {
 		port,
+		/** Starts it again on the same port and data. */
 		start,
-		async end(signal) {
+		/** Ends it by this signal and waits until it is gone. */
+		async end(signal: NodeJS.Signals) {
 			await running?.kill(signal);
 			running = undefined;
 		},

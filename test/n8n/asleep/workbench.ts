@@ -33,14 +33,7 @@ export interface RunSettings {
 }
 
 /** A published workflow whose node `Generate` suspends: `POST { jobs }` starts it. */
-export interface Flow {
-	workflow: SavedWorkflow;
-	path: string;
-	/** Starts an execution and returns its id; it may be over by then. */
-	start(jobs: Job[], settings?: RunSettings): Promise<string>;
-	/** Starts one and waits until it sleeps. */
-	asleep(jobs: Job[], settings?: RunSettings): Promise<string>;
-}
+export type Flow = Awaited<ReturnType<typeof publishFlow>>;
 
 /** A job whose task goes on until the test ends it. */
 export function endless(text: string, more: Partial<Job> = {}): Job {
@@ -82,7 +75,7 @@ function sleeping(first: Node, name: string, { credential }: Place): Workflow {
 export async function publishFlow(
 	context: Place,
 	change: (workflow: Workflow) => void = () => undefined,
-): Promise<Flow> {
+) {
 	const { rest } = context;
 	const path = `asleep-${(flows += 1)}`;
 	const definition = sleeping(called(path), path, context);
@@ -94,7 +87,8 @@ export async function publishFlow(
 		const { status } = await rest.callWebhook(path, { jobs, grace, timeout });
 		assert.equal(status, 200);
 	};
-	const start: Flow['start'] = async (jobs, settings) => {
+	/** Starts an execution and returns its id; it may be over by then. */
+	const start = async (jobs: Job[], settings?: RunSettings): Promise<string> => {
 		const before = new Set((await rest.listExecutions(workflow.id)).map(({ id }) => id));
 		await call(jobs, settings);
 		return await waitUntil(
@@ -110,7 +104,8 @@ export async function publishFlow(
 		workflow,
 		path,
 		start,
-		async asleep(jobs, settings) {
+		/** Starts one and waits until it sleeps. */
+		async asleep(jobs: Job[], settings?: RunSettings): Promise<string> {
 			const execution = await start(jobs, settings);
 			await rest.waitForSleep(execution);
 			return execution;

@@ -18,14 +18,7 @@ interface ChatRequest {
 /** Words, the arguments of calls of the first tool (several in one answer are made in parallel), or an HTTP status with which it fails. */
 export type ModelAnswer = string | Array<Record<string, unknown>> | number;
 
-export interface ScriptedModel {
-	/** For the credential's Base URL (type `openAiApi`, field `url`). */
-	readonly url: string;
-	readonly requests: ChatRequest[];
-	/** What the model was told by its tool calls, in order. */
-	toolResults(): string[];
-	close(): Promise<void>;
-}
+export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
 type Message = Record<string, unknown> & { role: 'assistant' };
 
@@ -60,9 +53,7 @@ function body(message: Message, stream: boolean): string {
 }
 
 /** @param script the answer to each request, in order; the last one is repeated */
-export async function startScriptedModel(
-	script: readonly [ModelAnswer, ...ModelAnswer[]],
-): Promise<ScriptedModel> {
+export async function startScriptedModel(script: readonly [ModelAnswer, ...ModelAnswer[]]) {
 	const requests: ChatRequest[] = [];
 	const app = fastify();
 	app.post('/v1/chat/completions', async (request, reply) => {
@@ -79,8 +70,10 @@ export async function startScriptedModel(
 	});
 	const url = await app.listen({ host: '127.0.0.1', port: 0 });
 	return {
+		/** For the credential's Base URL (type `openAiApi`, field `url`). */
 		url: `${url}/v1`,
 		requests,
+		/** What the model was told by its tool calls, in order. */
 		toolResults: () =>
 			(requests.at(-1)?.messages ?? [])
 				.filter(({ role }) => role === 'tool')

@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Steering } from '../../service';
 import type { TestContext } from '../harness/context';
-import { type Execution, type ExecutionSummary, type Item, items } from '../harness/execution';
+import { type Execution, type Item, items } from '../harness/execution';
 import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
 import { PATIENCE_MS, waitUntil } from '../harness/wait';
 import { chain, last, trigger, workflowOf } from '../harness/nodes';
 
 export const callbackSecret = 'a-long-random-callback-secret';
-
-/** A published workflow that starts with the trigger. */
-export interface Receiver {
-	workflow: SavedWorkflow;
-	/** The trigger's Production URL. */
-	url: string;
-	testUrl: string;
-	runs(): Promise<ExecutionSummary[]>;
-	/** Waits until `count` runs are over; there must be no more. Oldest first. */
-	ran(count: number): Promise<Execution[]>;
-}
 
 export interface Answer {
 	status: number;
@@ -42,6 +31,7 @@ export class Workbench {
 	}
 
 	/**
+	 * A workflow that starts with the trigger, published unless told otherwise.
 	 * @param path a name of its own for every receiver: it is the webhook's id
 	 * @param options.twice with a second trigger, whose webhook's id ends with "-2"
 	 */
@@ -50,7 +40,7 @@ export class Workbench {
 		credential: SavedCredential,
 		parameters: Record<string, unknown> = {},
 		{ publish = true, twice = false } = {},
-	): Promise<Receiver> {
+	) {
 		const { rest, n8n } = this.context;
 		const nodes = [trigger(path, parameters), last('Goes On')];
 		const second = { ...trigger(`${path}-2`, parameters), name: 'Second' };
@@ -65,10 +55,12 @@ export class Workbench {
 		if (publish) await this.publish(workflow, url);
 		return {
 			workflow,
+			/** The trigger's Production URL. */
 			url,
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
 			runs: async () => await rest.listExecutions(workflow.id),
-			async ran(count) {
+			/** Waits until `count` runs are over; there must be no more. Oldest first. */
+			async ran(count: number) {
 				const all = await rest.waitForExecutions(workflow.id, count);
 				assert.equal((await rest.listExecutions(workflow.id)).length, count);
 				return all;
