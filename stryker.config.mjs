@@ -23,7 +23,7 @@ const tests = readdirSync(join('test', 'unit'), { recursive: true, encoding: 'ut
 const model = { credentials: 'no', audio: 'no', methods: 'no', actions: 'reads' }[folder] ?? '*';
 /** A wrong decision there costs money, loses a task or gives the key away. */
 const strict = ['task', 'suspend', 'trigger', 'transport', 'credentials'];
-process.env.MODEL_SEEDS ??= '50';
+process.env.MODEL_SEEDS ??= '200';
 
 export default {
 	mutate: [mutate ?? `${nodes}/${folder}/**/*.ts`],

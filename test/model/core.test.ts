@@ -4,11 +4,27 @@
  * `-- --seed S` plays those of one run again.
  */
 import fc from 'fast-check';
-import { histories } from './history';
+import { histories, PLAIN_HISTORY, PLAIN_NODE, PLAIN_TASK } from './history';
+import { NO_LIST } from './list';
 import { play } from './play';
 import { loadProcesses, SEED, SEEDS } from './processes';
 
 const processes = loadProcesses();
+
+test('killed while it waits: the Retry of what n8n has saved takes the task from the list', async () => {
+	const { broken } = await play(
+		{
+			...PLAIN_HISTORY,
+			node: { ...PLAIN_NODE, savesProgress: true },
+			list: { ...NO_LIST, kind: 'data' },
+			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			events: [{ at: 11, kind: 'death' }],
+			retries: [{ changed: false }],
+		},
+		processes,
+	);
+	expect(broken).toEqual([]);
+});
 
 test(
 	'after any history the three rules hold',
