@@ -73,23 +73,14 @@ export function weigh(
 	}
 }
 
-/** Pause before an unclear end is polled again. */
+/** Pause before an unclear end or a refusal is polled again. */
 export const UNCLEAR_PAUSE_MS = 2_500;
-const BUSY_PAUSE = { firstMs: 250, mostMs: 3_000 };
 
 /** Pause before a question is asked again, in ms. @param polls how often it was asked */
 export function pauseBeforeNext(poll: Poll, polls: number): number {
-	switch (poll.kind) {
-		case 'unclear':
-			return UNCLEAR_PAUSE_MS;
-		case 'denied':
-		case 'missing':
-			return 1_500;
-		case 'busy':
-			return backoffMs(polls, { ...BUSY_PAUSE, retryAfterMs: poll.retryAfterMs });
-		case 'task':
-			return backoffMs(polls, BUSY_PAUSE);
-	}
+	if (poll.kind !== 'busy' && poll.kind !== 'task') return UNCLEAR_PAUSE_MS;
+	const retryAfterMs = poll.kind === 'busy' ? poll.retryAfterMs : undefined;
+	return backoffMs(polls, { firstMs: 250, mostMs: 3_000, retryAfterMs });
 }
 
 /** Stands for an answer if none was asked for. @param pauseMs that the service asked for */
