@@ -124,7 +124,7 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		'no binary data',
 		[{ json: {} }],
 		{},
-		/names "data", but the 1st item has no file$/,
+		/ names "data", which is no file of the 1st item$/,
 		/^Put a node in front/,
 	],
 	[

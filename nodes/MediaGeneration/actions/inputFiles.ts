@@ -74,16 +74,12 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 	const { files } = item;
 	const found = fileNamed(files, field);
 	if (found !== undefined) return found;
-	const present = Object.keys(files);
-	const which = itemsInWords([item.itemIndex]);
-	if (present.length === 0)
-		throw invalid(
-			`"${label}" names "${field}", but ${which} has no file`,
-			'Put a node in front that brings one: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.',
-		);
+	const present = Object.keys(files).join(', ');
 	throw invalid(
-		`"${label}" names "${field}", which is no file of ${which}`,
-		`Set it to one of those that the item has: ${present.join(', ')}. Nothing was sent.`,
+		`"${label}" names "${field}", which is no file of ${itemsInWords([item.itemIndex])}`,
+		present === ''
+			? 'Put a node in front that brings one: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.'
+			: `Set it to one of those that the item has: ${present}. Nothing was sent.`,
 	);
 }
 
