@@ -90,11 +90,6 @@ export const image: Resource = {
 				'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
 			list: 'searchImageModels',
 		}),
-		ui.notice(
-			'Many services refuse an image without a model. Pick one from the list, or enter its ID.',
-			'modelNotice',
-			{ displayOptions: { show: { modelId: [''] } } },
-		),
 		ui.amount('Number of Images', 'generationsCount', {
 			typeOptions: { minValue: 1 },
 			default: 1,
