@@ -8,7 +8,6 @@ import {
 	waitingTooltip,
 	type NotedTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { sleepingInput } from '../../nodes/MediaGeneration/n8n/sleep';
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
 import { ASSEMBLY, FILES } from './itemSettings';
@@ -38,12 +37,10 @@ async function asleep(sleepers: Sleeper[]) {
 	const data: { data?: { main: INodeExecutionData[][] } } = {};
 	const waits: Date[] = [];
 	const metadatas: object[] = [];
-	let input: INodeExecutionData[] = [];
 	const { context, kept: store } = fakeN8n({
 		own: {
 			getNode: () => ({ id: 'node-1', name: 'Media', type: 'x' }),
 			getExecuteData: () => data,
-			getInputData: () => input,
 			putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
 			setMetadata: (metadata: object) => metadatas.push(metadata),
 		},
@@ -51,14 +48,10 @@ async function asleep(sleepers: Sleeper[]) {
 	const client = scriptedClient(() => noAnswer());
 	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
 	const kept = data.data?.main[0] ?? [];
-	const again = (next: INodeExecutionData[]) => {
-		input = next;
-		return sleepingInput(context);
-	};
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	if (typeof notes === 'string') throw new Error(notes);
 	expect(realClock.sleep).toHaveBeenCalled();
-	return { items, kept, notes, waits, metadatas, again };
+	return { items, kept, notes, waits, metadatas };
 }
 
 test('what goes out if the deadline passes is one item per input item first, in order, and then the further files of split ones', async () => {
@@ -116,14 +109,4 @@ test.each<[string[], string]>([
 	expect(said(resumeUrl).replace(until, 'the deadline')).toBe(
 		`Asleep until ${words}, or until the deadline at the latest`,
 	);
-});
-
-test("n8n's next try of a node that sleeps already finds what it put to sleep, and nothing happens to it", async () => {
-	const { kept, again } = await asleep([open(sleepingTask('t1')), open(sleepingTask('t2'))]);
-	const copies = again(kept);
-	expect(copies?.map(({ json }) => json.task_id)).toEqual(['t1', 't2']);
-	expect(copies?.[0]).not.toBe(kept[0]);
-	expect(again([{ json: {} }])).toBeUndefined();
-	// One of them is enough: the rest of the input is of the same execution.
-	expect(again([{ json: {} }, kept[0] ?? { json: {} }])).toHaveLength(2);
 });
