@@ -54,7 +54,6 @@ export const credits: Resource = {
 			name: 'Get',
 			action: 'Get credit balance',
 			description: 'Get the credit balance of the account',
-			subtitle: 'Get Credits',
 			work: reads('/v1/credits', (body) => {
 				if (!isObject(body)) return undefined;
 				const balance = creditsOf(body);
@@ -74,7 +73,6 @@ export const apiKeys: Resource = {
 			name: 'Get Many',
 			action: 'Get many API keys',
 			description: 'Get many API keys of the account, with their secrets masked',
-			subtitle: 'Get API Keys',
 			work: reads('/v1/api-keys', (body) =>
 				recordsOf(body)?.map((each) => maskSecrets(isObject(each) ? each : { key: each })),
 			),

@@ -40,7 +40,6 @@ export const audio: Resource = {
 			action: 'Join audio',
 			description:
 				'Join the audio files (MP3 or WAV) of all items into one. The service is not used.',
-			subtitle: 'Join Audio',
 			work: { kind: 'joins' },
 		},
 	],

@@ -152,7 +152,6 @@ export const image: Resource = {
 			name: 'Get Price',
 			action: 'Get image price',
 			description: 'Get the price of an image without generating it',
-			subtitle: 'Get Image Price',
 			work: { kind: 'reads', read: getPrice },
 		},
 	],

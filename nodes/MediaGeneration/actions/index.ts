@@ -60,9 +60,12 @@ function fieldsFor(
 	return shownWhen({ resource: [value], operation: fitting.map((each) => each.value) }, fields);
 }
 
+const inTitleCase = (action: string) =>
+	action.replace(/\b(?!for\b)[a-z]/g, (letter) => letter.toUpperCase());
+
 const subtitles = Object.fromEntries(
 	resources.flatMap(({ value: resource, operations }) =>
-		operations.map(({ value, subtitle, subtitleField }) => {
+		operations.map(({ value, action, subtitle = inTitleCase(action), subtitleField }) => {
 			return [`${resource}:${value}`, [subtitle, subtitleField]];
 		}),
 	),

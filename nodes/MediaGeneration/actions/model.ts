@@ -48,7 +48,6 @@ export const model: Resource = {
 			name: 'Get Many',
 			action: 'Get many models',
 			description: 'Get many models with their IDs, if the service lists them',
-			subtitle: 'Get Many Models',
 			work: {
 				kind: 'reads',
 				async read(from, fields) {

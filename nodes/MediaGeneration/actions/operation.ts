@@ -43,7 +43,8 @@ export interface Operation {
 	name: string;
 	action: string;
 	description: string;
-	subtitle: string;
+	/** What the canvas says; without it, the action in title case. */
+	subtitle?: string;
 	/** The canvas shows the value of this field beside the subtitle. */
 	subtitleField?: string;
 	work: Job;

@@ -86,7 +86,6 @@ export const task: Resource = {
 			name: 'Delete',
 			action: 'Delete task',
 			description: 'Delete tasks that still run; the service usually refunds them',
-			subtitle: 'Delete Task',
 			work: { kind: 'reads', read: deleteTasks },
 		},
 		{
@@ -94,7 +93,6 @@ export const task: Resource = {
 			name: 'Get',
 			action: 'Get task',
 			description: 'Get a task once, whatever its status',
-			subtitle: 'Get Task',
 			work: { kind: 'reads', read: getTask },
 		},
 		{
@@ -102,7 +100,6 @@ export const task: Resource = {
 			name: 'Get Many',
 			action: 'Get many tasks',
 			description: 'Get many tasks of the account, newest first, if the service lists them',
-			subtitle: 'Get Many Tasks',
 			work: { kind: 'reads', read: listTasks },
 		},
 		{
@@ -110,7 +107,6 @@ export const task: Resource = {
 			name: 'Wait',
 			action: 'Wait for task',
 			description: 'Wait for a task created earlier and get its files. Nothing is paid again.',
-			subtitle: 'Wait for Task',
 			work: { kind: 'awaits' },
 		},
 		{

@@ -63,7 +63,6 @@ export const voice: Resource = {
 			name: 'Get Many',
 			action: 'Get many voices',
 			description: 'Get many voices with their IDs, if the service lists them',
-			subtitle: 'Get Many Voices',
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
