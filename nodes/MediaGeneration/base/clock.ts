@@ -77,9 +77,10 @@ export async function unlessAborted<T>(
 }
 
 /** The pause doubles after each failure, from the first to the longest. */
-export interface Backoff {
+interface Backoff {
 	firstMs: number;
 	mostMs: number;
+	retryAfterMs?: number | undefined;
 }
 
 /**
@@ -89,7 +90,7 @@ export interface Backoff {
  */
 export function backoffMs(
 	failures: number,
-	{ firstMs, mostMs, retryAfterMs = 0 }: Backoff & { retryAfterMs?: number | undefined },
+	{ firstMs, mostMs, retryAfterMs = 0 }: Backoff,
 	random?: number,
 ): number {
 	const own = Math.min(firstMs * 2 ** (failures - 1), mostMs) * (0.75 + (random ?? 0.5) / 2);
