@@ -178,7 +178,7 @@ test('while n8n is being called for an execution, further callers change nothing
 	expect(counted()).toEqual(before);
 });
 
-test('this process calls n8n for two executions at once, first come, first served', async () => {
+test('this process calls n8n for four executions at once, first come, first served', async () => {
 	const world = new World({ a: { ms: 0 } });
 	let [calling, most] = [0, 0];
 	world.onCall = async () => {
@@ -189,7 +189,7 @@ test('this process calls n8n for two executions at once, first come, first serve
 	for (let number = 0; number < 12; number += 1)
 		world.asleep({ id: `crowd-${number}`, when: 'now' });
 	await world.clock.advance(HOUR);
-	expect([most, world.calls.length]).toEqual([2, 12]);
+	expect([most, world.calls.length]).toEqual([4, 12]);
 });
 
 describe('an execution whose tasks are over is called', () => {
