@@ -2,14 +2,11 @@
 import { readJson } from '../base/bounded';
 import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
-import type { Bound } from '../base/limits';
+import { TRANSCRIPT } from '../base/limits';
 import { type NameOf, partName, toMs } from './sound';
 import { inMs, parseSrt, type Spoken, writeCue } from './srt';
 
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
-
-/** Enough for ten hours of speech. Parsing more would block n8n's event loop for too long. */
-const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
 
 /** Returns the time in the joined sound of a part's `seconds`, never outside that part. */
 function shifted(seconds: number, part: Spoken): number {

@@ -1,13 +1,12 @@
 /** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest player needs them. */
+import { TRANSCRIPT } from '../base/limits';
+
 /** Text that is spoken from `start` to `end`, in seconds. */
 export interface Spoken {
 	text: string;
 	start: number;
 	end: number;
 }
-
-/** Days of speech have fewer. Parsing more would block n8n's event loop for too long. */
-const MOST_CHARACTERS = 5_000_000;
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[,.](\d{1,3})\d*)?`;
 const TIMES = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s.*)?$`);
@@ -21,7 +20,7 @@ function inSeconds(found: string[]): number {
 
 /** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else. */
 export function parseSrt(text: string): Spoken[] | undefined {
-	if (text.length > MOST_CHARACTERS) return undefined;
+	if (text.length > TRANSCRIPT.bytes) return undefined;
 	const cues: Array<{ start: number; end: number; lines: string[] }> = [];
 	let lines: string[] = [];
 	for (const line of text.split(/\r\n?|\n/)) {

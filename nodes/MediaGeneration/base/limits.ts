@@ -28,5 +28,7 @@ export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /** Files of one task. */
 export const MAX_FILES = 100;
-/** A longer text is not a transcript. */
+/** Enough for ten hours of speech. Parsing more at once would block n8n's event loop for too long. */
+export const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
+/** Transcripts that are merged, together. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;

@@ -10,7 +10,7 @@ import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
-import { MAX_FILES, MAX_TRANSCRIPT_BYTES } from '../base/limits';
+import { MAX_FILES, TRANSCRIPT } from '../base/limits';
 import { isDataUrl, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../transport/verdict';
@@ -175,7 +175,7 @@ export class Delivery {
 		for (const file of files) {
 			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
 			const spoken = await attemptLater(async () => {
-				const text = await readStoredText(this.deps.context, file.binary, MAX_TRANSCRIPT_BYTES);
+				const text = await readStoredText(this.deps.context, file.binary, TRANSCRIPT.bytes);
 				return text === undefined ? undefined : transcriptOf(text);
 			});
 			if (spoken.ok && spoken.value !== undefined) return spoken.value;
