@@ -10,7 +10,6 @@ type Fields = Record<string, unknown>;
 
 const read = (fields: Fields, alwaysWaits = false) =>
 	readItemSettings(fieldsWith(fields), alwaysWaits);
-const withOptions = (options: Fields, more: Fields = {}) => read({ ...more, options });
 
 const PLAIN: ItemSettings = {
 	waiting: { kind: 'poll' },
@@ -97,12 +96,10 @@ test('a task made earlier is always waited for, and has no long text', () => {
 	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep({ graceMs: 1_000 }));
 });
 
-test.each([
-	['fileName', 'File Name'],
-	['callbackReference', 'Callback Reference'],
-])('an expression that was typed as plain text: %s', (name, label) => {
-	expect(refusalOf(() => withOptions({ [name]: '{{ $json.row }}' })).message).toBe(
-		`"${label}" is {{ $json.row }}, word for word: the field is on Fixed`,
+test('an expression that was typed as plain text into an option', () => {
+	const typed = { options: { fileName: '{{ $json.row }}' } };
+	expect(refusalOf(() => read(typed)).message).toBe(
+		'"File Name" is {{ $json.row }}, word for word: the field is on Fixed',
 	);
 });
 

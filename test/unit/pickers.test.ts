@@ -217,11 +217,7 @@ const model = (record: unknown, ...shown: Shown[]) =>
 const speaks = (...all: Array<boolean | undefined>) =>
 	all.map((can_do_text_to_speech, index) => ({ id: `m${index}`, can_do_text_to_speech }));
 test.each<readonly [list: string, route: string, body: unknown, Shown[]]>([
-	...['/v3/voices', '/v1/voices'].flatMap((route) =>
-		[['a'], { data: ['a'] }, { items: ['a'] }, { data: { success: true }, voices: ['a'] }].map(
-			(body) => ['Voices', route, body, [['a', 'a']]] as [string, string, unknown, Shown[]],
-		),
-	),
+	['Voices', '/v3/voices', { data: { success: true }, voices: ['a'] }, [['a', 'a']]],
 	['Voices', '/v1/voices', { data: 'a' }, []],
 	voice({ voice_id: '', id: 7, name: 'Seven' }, ['7', 'Seven']),
 	voice({ name: 'nobody' }),
