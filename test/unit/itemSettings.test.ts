@@ -143,20 +143,12 @@ describe('refused in words', () => {
 	const noFiles = { ...join, downloadOutput: false };
 	const splitting = sleeping({ splitFiles: true });
 	const TO_WAIT = /Turn "Wait for Completion" on, or/;
-	const TO_POLL = /or "Wait Mode" to "Poll"/;
+	const TO_POLL = /^Set "Wait Mode" to "Poll", or change that field/;
 	test.each<[Fields, RegExp, RegExp]>([
 		[{ ...join, ...not }, /^"Long Text: Join.*needs to wait for its/, TO_WAIT],
 		[noFiles, /needs the files of its parts$/, /Turn "Download Output" on, or/],
-		[
-			{ ...parts, ...suspended },
-			/^"Long Text: One Item.* can't be combined with Suspend: /,
-			TO_POLL,
-		],
-		[
-			splitting,
-			/^"Split Files" can't be combined with Suspend: /,
-			/Remove the option "Split Files", or/,
-		],
+		[{ ...parts, ...suspended }, /^"Long Text: One Item.* be combined with Suspend: /, TO_POLL],
+		[splitting, /^"Split Files" can't be combined with Suspend: /, TO_POLL],
 	])('%j does not go together', (fields, message, advice) => {
 		const refusal = refusalOf(() => read(fields));
 		expect(refusal.message).toMatch(message);

@@ -96,13 +96,6 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 }
 
-function notSuspended(what: string, advice: string): FailureError {
-	return invalid(
-		`"${what}" can't be combined with Suspend: a sleeping execution goes on with exactly one item per input item`,
-		`${advice} "Wait Mode" to "Poll". Nothing was sent.`,
-	);
-}
-
 export function joinNeedsFiles(): FailureError {
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
@@ -111,13 +104,15 @@ export function joinNeedsFiles(): FailureError {
 }
 
 function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings): void {
-	if (waiting.kind === 'suspend' && longText.kind === 'parts')
-		throw notSuspended(
-			'Long Text: One Item per Part',
-			'Set "Long Text" to "Join Into One File", or',
+	const several = [
+		longText.kind === 'parts' && 'Long Text: One Item per Part',
+		files.splitFiles && 'Split Files',
+	].find(Boolean);
+	if (waiting.kind === 'suspend' && several)
+		throw invalid(
+			`"${several}" can't be combined with Suspend: a sleeping execution goes on with exactly one item per input item`,
+			'Set "Wait Mode" to "Poll", or change that field. Nothing was sent.',
 		);
-	if (waiting.kind === 'suspend' && files.splitFiles)
-		throw notSuspended('Split Files', 'Remove the option "Split Files", or set');
 	if (waiting.kind === 'no' && longText.kind === 'join')
 		throw invalid(
 			'"Long Text: Join Into One File" needs to wait for its parts',
