@@ -12,7 +12,7 @@ import { commonEnv, oneAfterAnother, waitForReady } from '../n8n/harness/n8n';
 import { type RunningProgram, type ProcessKind, startProcess } from '../n8n/harness/process';
 import { waitUntil } from '../n8n/harness/wait';
 import { Database } from './database';
-import { type Backend, type Gate, startGate } from './gate';
+import { type Backend, startGate } from './gate';
 import { startPostgres, startRedis, type Store } from './store';
 
 /** One process of the cluster; it keeps its folder and ports over restarts. */
@@ -109,10 +109,10 @@ export async function startCluster(options: ClusterOptions) {
 	const port = () => ports.pop() as number;
 	const members: Member[] = [];
 	const stores: Store[] = [];
-	let gate: Gate | undefined;
+	let closeGate = async () => await Promise.resolve();
 	const stop = async () => {
 		await Promise.all(members.map((member) => member.stop()));
-		await gate?.close();
+		await closeGate();
 		await Promise.all(stores.map((store) => store.end('SIGKILL')));
 		removeFolder();
 		forget();
@@ -132,7 +132,7 @@ export async function startCluster(options: ClusterOptions) {
 		const backend = (): Backend => ({ port: port(), open: false });
 		const [mainBackend, gatePort] = [backend(), port()];
 		const webhookBackends = [backend(), backend()];
-		gate = await startGate(gatePort, { webhooks: webhookBackends, main: mainBackend.port });
+		closeGate = await startGate(gatePort, { webhooks: webhookBackends, main: mainBackend.port });
 		const webhookUrl = `http://127.0.0.1:${gatePort}`;
 		const common = {
 			...commonEnv,

@@ -14,10 +14,6 @@ export interface Backend {
 	open: boolean;
 }
 
-export interface Gate {
-	close(): Promise<void>;
-}
-
 const isWebhook = (path: string) => /^\/webhook(-waiting)?\//.test(path);
 
 /** A number for a path, the same each time. */
@@ -30,10 +26,11 @@ function processorFor(path: string, webhooks: readonly Backend[]): Backend | und
 	return [...webhooks.slice(first), ...webhooks.slice(0, first)].find(({ open }) => open);
 }
 
+/** @returns what closes it */
 export async function startGate(
 	port: number,
 	{ webhooks, main }: { webhooks: readonly Backend[]; main: number },
-): Promise<Gate> {
+) {
 	const server = createServer((incoming, outgoing) => {
 		const refuse = (status: number) => {
 			if (!outgoing.headersSent) outgoing.writeHead(status, { 'content-type': 'application/json' });
@@ -64,5 +61,5 @@ export async function startGate(
 			forget();
 		});
 	const forget = onCleanup(close);
-	return { close };
+	return close;
 }

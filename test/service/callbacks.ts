@@ -36,8 +36,7 @@ export class CallbackSender {
 	/** One delivery, now, whatever the settings say. */
 	async send(task: TaskRecord): Promise<Delivery> {
 		if (task.receiveUrl === null) throw new Error(`Task ${task.id} has no receive_url`);
-		const record = { taskId: task.id, url: task.receiveUrl, attempt: 1, copy: 1 };
-		return await this.post(record, this.payload(task));
+		return await this.post({ taskId: task.id, url: task.receiveUrl }, this.payload(task));
 	}
 
 	reset(): void {
@@ -55,7 +54,7 @@ export class CallbackSender {
 		const body = this.payload(task);
 		const copies = Array.from(
 			{ length: task.steering.callback_copies ?? callbacks.copies },
-			(_, index) => async () => await this.insist({ taskId: task.id, url, copy: index + 1 }, body),
+			() => async () => await this.insist({ taskId: task.id, url }, body),
 		);
 		if (callbacks.concurrent) await Promise.all(copies.map(async (copy) => await copy()));
 		else for (const copy of copies) await copy();
@@ -63,11 +62,11 @@ export class CallbackSender {
 
 	/** Sends one copy, again and again if the settings say so. */
 	private async insist(
-		copy: Pick<CallbackRecord, 'taskId' | 'url' | 'copy'>,
+		to: Pick<CallbackRecord, 'taskId' | 'url'>,
 		body: JsonObject,
 	): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
-			const { status } = await this.post({ ...copy, attempt }, body);
+			const { status } = await this.post(to, body);
 			const { retryOn5xx, retryDelayMs } = this.settings.callbacks;
 			const again = status === 0 || status >= 500;
 			if (!again || attempt > retryOn5xx) return;
@@ -76,14 +75,14 @@ export class CallbackSender {
 	}
 
 	private async post(
-		record: Omit<CallbackRecord, 'at' | 'status' | 'body'>,
+		to: Pick<CallbackRecord, 'taskId' | 'url'>,
 		payload: JsonObject,
 	): Promise<Delivery> {
 		const { round } = this;
 		const at = now();
 		let answer: Delivery;
 		try {
-			const response = await request(record.url, {
+			const response = await request(to.url, {
 				method: 'POST',
 				headers: { 'content-type': 'application/json', 'user-agent': 'stand-in-callbacks' },
 				body: JSON.stringify(payload),
@@ -95,7 +94,7 @@ export class CallbackSender {
 		} catch (error) {
 			answer = { status: 0, body: error instanceof Error ? error.message : String(error) };
 		}
-		if (round === this.round) this.records.push({ ...record, at, ...answer });
+		if (round === this.round) this.records.push({ ...to, at, ...answer });
 		return answer;
 	}
 }

@@ -3,19 +3,13 @@
  * real media, callbacks, faults on demand, and a record of every request. README.md lists all that can be set.
  */
 import { apiRoutes } from './apiHost';
-import { CallbackSender } from './callbacks';
-import { Timers } from './clock';
-import type { Context } from './context';
-import { FaultBook } from './faults';
+import { newContext } from './context';
 import { fileRoutes, otherRoutes } from './fileHost';
-import { apiKeyRecord } from './keys';
 import { taskPayload } from './payload';
 import { loadMp3Encoder } from './media/mp3';
-import { seededRandom } from './random';
-import { Recorder } from './recorder';
 import { listen, newServer } from './server';
 import { applySettings, defaultSettings, profiles } from './settings';
-import { known, TaskStore } from './tasks';
+import { known } from './tasks';
 import type * as Types from './types';
 
 export * from './types';
@@ -140,25 +134,5 @@ export async function startService(options: Types.ServiceOptions = {}) {
 		callbacksSettled: async (taskId: string) => await callbacks.settled(taskId),
 		reset,
 		close,
-	};
-}
-
-function newContext(settings: Types.Settings, { seed = 1, apiKey }: Types.ServiceOptions): Context {
-	const timers = new Timers();
-	const urls = { api: '', files: '', other: '' };
-	const store = new TaskStore(settings, seededRandom(seed), timers);
-	const callbacks = new CallbackSender(settings, timers, (task) =>
-		taskPayload(task, settings, urls.files),
-	);
-	store.onEnd = (task) => callbacks.announce(task);
-	return {
-		settings,
-		apiKey: apiKeyRecord(apiKey),
-		store,
-		faults: new FaultBook(),
-		recorder: new Recorder(),
-		callbacks,
-		timers,
-		urls,
 	};
 }

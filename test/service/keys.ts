@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { now } from './clock';
-import type { ApiKeyRecord } from './types';
 
 /** The account's one API key. */
-export function apiKeyRecord(key = `sk_${randomBytes(24).toString('hex')}`): ApiKeyRecord {
+export function apiKeyRecord(key = `sk_${randomBytes(24).toString('hex')}`) {
 	return {
 		id: randomUUID(),
 		name: 'Key 1',

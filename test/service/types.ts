@@ -154,19 +154,6 @@ export interface CallbackRecord {
 	/** 0 = no answer. */
 	status: number;
 	body: string;
-	/** 1 = first. */
-	attempt: number;
-	copy: number;
-}
-
-export interface ApiKeyRecord {
-	id: string;
-	name: string;
-	key: string;
-	created_at: string;
-	expires_at: null;
-	daily_limit: null;
-	is_active: true;
 }
 
 export type FaultAction =
