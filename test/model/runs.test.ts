@@ -343,6 +343,17 @@ describe('On Timeout: Return Task', () => {
 		expect(json).toMatchObject([{ unfinished: true, task_ids: [ID, idOf(1)], parts, long_text }]);
 	});
 
+	test('a part that goes on as a task does not hide that another one was refused', async () => {
+		const text = long('join');
+		const { json } = await runNode({
+			parameters: { ...text, options: { ...text.options, ...late.options } },
+			creations: [good, refused],
+			tasks: [taskWith({ end: 'never' })],
+			node: goOn,
+		});
+		expect(json).toMatchObject([{ outcome: 'rejected', part: 2, task_ids: [ID] }]);
+	});
+
 	test('a task that nobody has seen goes on by its ID', async () => {
 		const { json } = await runNode({
 			parameters: { ...sound, ...late },

@@ -11,6 +11,7 @@ import {
 	runNode,
 	sound,
 	taskWith,
+	unclear,
 	warnings,
 } from './node';
 
@@ -98,6 +99,17 @@ describe('sleeping', () => {
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});
+});
+
+test('what is unclear is in the log before the sleep, out of which nothing may come', async () => {
+	const { logs } = await runNode({
+		parameters: [sound, asleep],
+		creations: [unclear],
+		tasks: asleepFor(400, 400),
+		events: [{ at: 11, kind: 'stop' }],
+		node: goOn,
+	});
+	expect(warnings(logs)[0]).toMatch(/went to sleep\. The task of the 1st item may exist/);
 });
 
 test.each([
