@@ -52,9 +52,8 @@ export function* planItems(
 	return planned;
 }
 
-/** Returns the first settings that can be read, whatever else is wrong with their item. */
+/** Returns the first settings that can be read, whatever else is wrong with their item; throws a FailureError if there are none. */
 export function runSettings(items: readonly ItemFields[]): RunSettings {
-	const [first, ...others] = items as [ItemFields, ...ItemFields[]];
-	const read = attempt(() => readRunSettings(first));
-	return read.ok ? read.value : runSettings(others);
+	const readable = items.find((fields) => attempt(() => readRunSettings(fields)).ok);
+	return readRunSettings((readable ?? items[0]) as ItemFields);
 }
