@@ -6,7 +6,7 @@ import { readBinary, storeBinary } from './engine';
 import { outputsOf } from './files';
 import { engineSetting, goOn } from './setting';
 
-const setting = engineSetting({ profile: 'today' });
+const setting = engineSetting('today');
 const binaryMode = 'combined' as const;
 
 const withFile = async (

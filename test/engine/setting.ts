@@ -1,6 +1,6 @@
 /** What all engine suites share: a stand-in of their own, runs of one node, and what must hold after every test. */
 import type { IDataObject } from 'n8n-workflow';
-import { startService, type ProfileName, type SettingsPatch, type StandIn } from '../service';
+import { startService, type ProfileName, type StandIn } from '../service';
 import { clearEngine, prepareEngine, type EngineOptions, type EngineResult } from './engine';
 import { runNode } from './executions';
 import { runAhead } from './hurry';
@@ -11,13 +11,8 @@ type RunOptions = Omit<EngineOptions, 'credentials'> & {
 	credentials?: Partial<EngineOptions['credentials']>;
 };
 
-export interface SuiteOptions {
-	settings?: SettingsPatch;
-	profile?: ProfileName;
-}
-
 /** Sets a stand-in up for the suite; after each test it checks that the key went to the service and nowhere else. */
-export function engineSetting({ settings = {}, profile = 'specification' }: SuiteOptions = {}) {
+export function engineSetting(profile: ProfileName = 'specification') {
 	let backToReal = async () => await Promise.resolve();
 	let service: StandIn | undefined;
 	const results: Array<Pick<EngineResult, 'saved' | 'logs'>> = [];
@@ -26,7 +21,7 @@ export function engineSetting({ settings = {}, profile = 'specification' }: Suit
 		return service;
 	};
 	beforeAll(async () => {
-		service = await startService({ profile, settings: { taskMs: 100, ...settings } });
+		service = await startService({ profile, settings: { taskMs: 100 } });
 		await prepareEngine();
 		backToReal = runAhead();
 	});

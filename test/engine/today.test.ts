@@ -5,7 +5,7 @@ import { storeBinary } from './engine';
 import { engineSetting, goOn } from './setting';
 import type { JsonObject } from '../service';
 
-const setting = engineSetting({ profile: 'today' });
+const setting = engineSetting('today');
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const inMemory = (bytes: Buffer, fileName = 'a.png', mimeType = 'image/png') => ({

@@ -9,14 +9,13 @@ export type QueueContext = Awaited<ReturnType<typeof startQueueContext>>;
 
 interface QueueOptions extends Omit<ClusterOptions, 'tarball'> {
 	settings?: SettingsPatch;
-	seed?: number;
 }
 
 /** A cluster, a stand-in, and a credential with a callback secret that leads from one to the other. */
-export async function startQueueContext({ settings, seed, ...options }: QueueOptions = {}) {
+export async function startQueueContext({ settings, ...options }: QueueOptions = {}) {
 	const cluster = await startCluster({ ...options, tarball: await packedTarball() });
 	const callbackSecret = 'a-secret-of-the-callbacks';
-	const own = { n8n: asN8n(cluster), settings, seed, callbackSecret };
+	const own = { n8n: asN8n(cluster), settings, callbackSecret };
 	const context = await startContext(own);
 	const { rest, save } = context;
 	return {

@@ -39,7 +39,6 @@ export function packedTarball(): Promise<string> {
 
 export interface ContextOptions extends Omit<N8nOptions, 'tarball'> {
 	settings?: SettingsPatch;
-	seed?: number;
 	callbackSecret?: string;
 	/** One that runs already. */
 	n8n?: N8n;
@@ -59,12 +58,11 @@ async function startOne(options: ContextOptions, tarball: string): Promise<N8n> 
 /** A context of one's own, for suites that kill n8n, need other settings, or disturb the others. Close it in `after()`. */
 export async function startContext({
 	settings,
-	seed,
 	callbackSecret = '',
 	n8n: given,
 	...options
 }: ContextOptions = {}): Promise<TestContext> {
-	const service = await startService({ seed, settings: { taskMs, ...settings } });
+	const service = await startService({ settings: { taskMs, ...settings } });
 	const forget = onCleanup(() => service.close());
 	try {
 		const n8n = given ?? (await startOne(options, await packedTarball()));
@@ -98,14 +96,10 @@ export async function startContext({
 }
 
 /** A context for the cases of one suite: handed over before the first, and closed after the last. Its files lie in a folder. */
-export function ownContext(
-	started: (context: TestContext) => void,
-	{ env, ...options }: ContextOptions = {},
-): void {
+export function ownContext(started: (context: TestContext) => void): void {
 	let context: TestContext;
 	before(async () => {
-		const own = { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem', ...env };
-		context = await startContext({ ...options, env: own });
+		context = await startContext({ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } });
 		started(context);
 	});
 	after(async () => await context.close());
