@@ -183,9 +183,12 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	expect(await oldestFirst.found()).toBe('a');
 });
 
-test('nor does a page with more than is read of a list', async () => {
-	const data = Array.from({ length: 501 }, (_, at) => taskOf(`${at}`, 500, other));
-	const { search } = setting([], { instead: () => answer(200, { data, has_more: false }) });
+test.each([
+	['has more than is read of a list', 501, { has_more: false }],
+	['repeats another one in full', 100, {}],
+])('nor does a page that %s', async (_, length, more) => {
+	const data = Array.from({ length }, (_, at) => taskOf(`${at}`, 500, other));
+	const { search } = setting([], { instead: () => answer(200, { data, ...more }) });
 	const message = expect.stringMatching(/too many/) as string;
 	expect(await search()).toMatchObject({ unread: { message } });
 });

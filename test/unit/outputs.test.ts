@@ -52,6 +52,7 @@ test.each<[string, unknown, object, string[]]>([
 	['pictures as a list of addresses', { result_images: [A, B] }, {}, ['a image', 'b image']],
 	['a preview of its own', { output_uri: `${A}.png`, preview }, {}, ['a.png image']],
 	['pictures first, and once', mirrored, { type: 'image' }, ['1.png image', '2 image']],
+	['a picture by another name', { audio_url: A, result_images: [A] }, {}, ['a image']],
 	['a preview beside a file', { preview_url: preview.url, output_uri: A }, {}, ['a file']],
 	['a preview alone', { preview_url: preview.url }, {}, ['p.png image']],
 	['previews of pictures alone', previews, {}, ['p.png image']],

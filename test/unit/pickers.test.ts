@@ -4,7 +4,7 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 import type { ListName } from '../../nodes/MediaGeneration/actions/ui';
 import { onMachine } from '../support/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
-import type { Answer } from '../model/node';
+import { runNode, type Answer } from '../model/node';
 import { fakeN8n } from '../support/n8n';
 
 const BY_ID = 'Or choose By ID and enter the ID as the service shows it.';
@@ -105,6 +105,19 @@ test('the list has the voices of all providers, by IDs that name them, one after
 	]);
 });
 
+test('Voice: Get Many has each voice once, however a service repeats itself, and asks no older route then', async () => {
+	const { json, requests } = await runNode({
+		parameters: { resource: 'voice', operation: 'getAll', returnAll: true, filters: {} },
+		answer: ({ url }) => ({
+			body: url.includes('/v3/')
+				? { data: [{ id: 'a' }], pagination: { has_more: true } }
+				: [{ id: 'b' }],
+		}),
+	});
+	expect(json).toMatchObject([{ voice_id: 'a' }]);
+	expect(requests).toHaveLength(1 + 7);
+});
+
 describe('where there is no list', () => {
 	test.each<[ListName, string, number]>([
 		['searchVoices', 'voices', 8],
@@ -148,6 +161,7 @@ describe('where there is no list', () => {
 		const token = '{"route":6,"page":9}';
 		const beyond = await ask('searchVoices', { ...none, token });
 		expect(beyond.found).toEqual({ results: [] });
+		expect(beyond.asked).toHaveLength(1);
 		expect((await ask('searchVoices', { ...none, filter: '  ' })).error?.message).toMatch(
 			/no list/,
 		);

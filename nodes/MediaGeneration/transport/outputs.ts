@@ -99,8 +99,7 @@ function holdersIn(metadata: JsonObject): FieldHolder[] {
 	for (const { fields, depth } of holders)
 		for (const name of depth < MAX_LEVELS ? namesOf(fields).filter(isSearched) : [])
 			for (const entry of listOf(fields[name]))
-				if (isObject(entry) && holders.length <= MAX_LOOKED_AT)
-					holders.push({ name, fields: entry, depth: depth + 1 });
+				if (isObject(entry)) holders.push({ name, fields: entry, depth: depth + 1 });
 	return holders;
 }
 
