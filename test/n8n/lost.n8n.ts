@@ -15,11 +15,7 @@ describe('a creation whose answer never came', () => {
 	ownContext((own) => (context = own));
 
 	/** Starts an execution of two items, one after the other. Its ID. @param before nodes in front */
-	async function start(
-		options: object = {},
-		settings: object = {},
-		before: Node[] = [],
-	): Promise<string> {
+	async function start(settings: object = {}, before: Node[] = []): Promise<string> {
 		const { rest, credential } = context;
 		const path = `lost-${(count += 1)}`;
 		const items = base('Two Texts', ['set', 3.4], {
@@ -34,7 +30,7 @@ describe('a creation whose answer never came', () => {
 			{
 				...speechByName,
 				text: '={{ $json.texts }}',
-				options: { maxActiveTasks: 1, ...options },
+				options: { maxActiveTasks: 1 },
 			},
 			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 		);
@@ -46,10 +42,10 @@ describe('a creation whose answer never came', () => {
 	}
 
 	/** An execution in which the first answer is lost. */
-	async function run(options: object = {}): Promise<Execution> {
+	async function run(): Promise<Execution> {
 		const { rest, service } = context;
 		service.faults.add({ kind: 'speech_by_name', times: 1, action: { type: 'processThenReset' } });
-		return await rest.waitForExecution(await start(options));
+		return await rest.waitForExecution(await start());
 	}
 
 	async function retry({ id }: Execution): Promise<Execution> {
@@ -103,7 +99,7 @@ describe('a creation whose answer never came', () => {
 	for (const saveExecutionProgress of [true, false])
 		it(`killed before it came, ${saveExecutionProgress ? 'with' : 'without'} saved progress: paid once by it and a Retry`, async () => {
 			Object.assign(context.service.settings.lists, { tasks: true });
-			const crashed = await killedAt(1, async () => await start({}, { saveExecutionProgress }));
+			const crashed = await killedAt(1, async () => await start({ saveExecutionProgress }));
 			const retried = await retry(crashed);
 			const { message } = retried.resultData.error ?? {};
 			// Without saved progress nobody knows when the execution began.
@@ -141,7 +137,7 @@ describe('a creation whose answer never came', () => {
 		const refusal = { type: 'status' as const, status: 402, body: {} };
 		service.faults.add({ route: 'credits', times: 1, action: refusal });
 		const balance = { ...action({ resource: 'credits', operation: 'get' }), name: 'Balance' };
-		const failed = await rest.waitForExecution(await start({}, {}, [balance]));
+		const failed = await rest.waitForExecution(await start({}, [balance]));
 		assert.equal(failed.resultData.error?.node?.name, 'Balance');
 		const retried = await retry(await killedRetry(failed, 1));
 		assert.match(
@@ -149,11 +145,5 @@ describe('a creation whose answer never came', () => {
 			/may have created this task; the service lists a task that/,
 		);
 		assert.deepEqual(texts(), ['First']);
-	});
-
-	it('is sent again only where the user says so', async () => {
-		const execution = await run({ sendUnclearAgain: true });
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.deepEqual(texts(), ['First', 'First', 'Second']);
 	});
 });
