@@ -124,12 +124,6 @@ export interface Surroundings {
 	runIndex?: number;
 }
 
-/** A request as it left n8n. */
-export interface Outgoing {
-	url: string;
-	text: string;
-}
-
 export const KEY = 'sk_the-key-of-this-history';
 export const SECRET = 'the-callback-secret-of-it';
 const NODE_ID = 'node-1';
@@ -149,7 +143,8 @@ const refusal = (id: string, words: string) => ({
 });
 export class N8n {
 	readonly executions: Execution[] = [];
-	readonly outgoing: Outgoing[] = [];
+	/** Requests as they left n8n. */
+	readonly outgoing: Array<Record<'url' | 'text', string>> = [];
 	/** What was answered to calls from outside. */
 	readonly answers: string[] = [];
 	private alive: Alive;

@@ -9,14 +9,6 @@ import type { Process } from './processes';
 import { brokenRules } from './rules';
 import { Service, type Request, type Response, type Sender } from './service';
 
-export interface Played {
-	broken: string[];
-	/** What happened, in order. */
-	story: string[];
-	/** Whether the node woke an execution that slept. */
-	woken: boolean;
-}
-
 /** What may still come after the end: answers to what is given up, callbacks, calls of a watch that lives on. */
 const AFTERWARDS_MS = 300_000;
 let stages = 0;
@@ -98,7 +90,8 @@ export class Stage {
 	}
 }
 
-export async function play(history: History, processes: readonly Process[]): Promise<Played> {
+/** @returns what is broken, what happened in order, and whether the node woke an execution that slept */
+export async function play(history: History, processes: readonly Process[]) {
 	const fields = (index: number, salt: string) => fieldsOf(history, index, salt);
 	const stage = new Stage(history, processes, { fields });
 	const { machine, n8n, service, story } = stage;

@@ -33,10 +33,6 @@ export function noAnswer(fields: Partial<NoAnswer> = {}): NoAnswer {
 	};
 }
 
-export interface ScriptedClient extends ServiceClient {
-	requests: ApiRequest[];
-}
-
 /**
  * A client whose replies come from a function; every request is kept. What an answer says of throttling it learns as the
  * real door does.
@@ -44,7 +40,7 @@ export interface ScriptedClient extends ServiceClient {
 export function scriptedClient(
 	reply: (request: ApiRequest, count: number) => Reply | Promise<Reply>,
 	now?: () => number,
-): ScriptedClient {
+): ServiceClient & { requests: ApiRequest[] } {
 	const requests: ApiRequest[] = [];
 	const account = new Account();
 	return {
