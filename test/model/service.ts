@@ -133,7 +133,8 @@ export class Service {
 			call: (url: string, body: IDataObject) => void;
 		},
 	) {
-		if (history.node.before !== 'fails') return;
+		// Where n8n itself breaks, an execution leaves no notes, and its Retry may look for tasks.
+		if (history.node.before !== 'fails' || history.breaks.length > 0) return;
 		const text = JSON.stringify(fieldsBody(history));
 		this.elsewhere.push({ id: ELSEWHERE, createdMs: 2_000, sent: { text } });
 	}
