@@ -38,6 +38,7 @@ export const soundEffect: Resource = {
 			name: 'Generate',
 			action: 'Generate sound effect',
 			description: 'Generate a sound effect from a description',
+			subtitle: 'Sound Effect',
 			work: {
 				kind: 'creates',
 				request: (item) => ({
