@@ -17,9 +17,11 @@ interface World {
 	answer?: (index: number) => number | Buffer | Readable;
 	/** What n8n's store does before it reads. */
 	store?: (stream: Readable) => Promise<unknown>;
+	/** Of stored files. */
+	id?: string;
 }
 
-function world({ answer = png, store }: World = {}) {
+function world({ answer = png, store, id }: World = {}) {
 	const { context, asked } = fakeN8n({
 		http({ url }) {
 			const given = answer(Number(/\d+$/.exec(url)?.[0]));
@@ -39,7 +41,7 @@ function world({ answer = png, store }: World = {}) {
 		await store?.(stream as Readable);
 		const data = await stores(stream, ...named);
 		inStore.now -= 1;
-		return data;
+		return id === undefined ? data : { ...data, id };
 	};
 	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
 	const deliver = async (done: Done, wanted: Partial<FileSettings> = {}) =>
@@ -235,11 +237,31 @@ test('split, a hundred files have items of their own, and the last item has the 
 	expect(counts).toEqual([...Array<number>(100).fill(1), 9_900]);
 });
 
-test('four files of a run are fetched at a time', async () => {
-	const store = async () => await new Promise((resolve) => setImmediate(resolve));
-	const { deliver, inStore } = world({ store });
-	await deliver(finished(12));
-	expect(inStore.most).toBe(4);
+describe('memory', () => {
+	/** Stores take a moment, and show by the ID what they do. */
+	const stored = async (id: string | undefined) => {
+		// Another process, as far as what was learned of the store goes.
+		jest.resetModules();
+		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
+			'../../nodes/MediaGeneration/files/item',
+		);
+		const made = world({
+			...(id !== undefined && { id }),
+			store: async () => await new Promise((resolve) => setTimeout(resolve, 5)),
+		});
+		const delivery = new Fresh(made.context, { baseUrl: undefined });
+		// None of the answers says how long the file is.
+		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, { index: 0 });
+		return made.inStore.most;
+	};
+
+	test.each([
+		['that buffers: no more than 100 MB at once, as far as is known', 'database:1', 1],
+		['that nobody can name: so, too', undefined, 1],
+		['that streams: four files at once, from its second file on', 'filesystem-v2:1', 4],
+	])('what a store gets %s', async (_name, id, files) => {
+		expect(await stored(id)).toBe(files);
+	});
 });
 
 test('a store that fails because of the file says what is wrong with the file', async () => {

@@ -7,6 +7,7 @@ import {
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
+import { storeChunks, storeMemory } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
 import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/item';
 import type { Failure } from '../../nodes/MediaGeneration/base/failures';
@@ -235,4 +236,26 @@ test.each<[LongText['kind'], parts: number, endings: string[]]>([
 	for (const number of endings.keys())
 		await deliverPart(delivery, doneTask('t'), { ...input(LONG[kind], texts), number });
 	expect(given).toEqual(endings);
+});
+
+describe('the store', () => {
+	test.each<[string, Error | undefined]>([
+		['that was stored', undefined],
+		['that could not be stored', new Error('no space left on device')],
+	])('a file %s gives its memory back', async (_name, error) => {
+		const store = binaryStore('default');
+		if (error !== undefined) store.trouble.next = error;
+		const sample = store.put(Buffer.alloc(10), 'a', 'a/b');
+		const chunks = async function* () {
+			yield await Promise.resolve(Buffer.from('b'));
+		};
+		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1e9, sample };
+		const storing = storeChunks(fakeN8n({ store }).context, chunks(), file);
+		await storing.catch((problem: unknown) => expect(problem).toBe(error));
+		let release: (() => void) | undefined;
+		void storeMemory.take(1e9).then((given) => (release = given));
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(release).toBeDefined();
+		release?.();
+	});
 });

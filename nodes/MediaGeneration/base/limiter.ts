@@ -1,35 +1,37 @@
 import { onAbort } from './clock';
 
-/** Shares a limited number of slots, in the order in which they were asked for. */
+/** Shares a limited amount (slots, bytes), in the order in which it was asked for. */
 export class Limiter {
 	private taken = 0;
-	private readonly queue: Array<() => void> = [];
+	private readonly queue: Array<{ share: number; go: () => void }> = [];
 
-	constructor(private readonly limit: number) {}
+	constructor(private limit: number) {}
 
 	get hasRoom(): boolean {
 		return this.taken < this.limit;
 	}
 
-	/** Waits for a slot; throws if the signal aborts first. @returns a function that gives it back, once */
-	async take(signal?: AbortSignal): Promise<() => void> {
+	/** Waits for a share, or all of it; throws if the signal aborts first. @returns a function that gives it back, once */
+	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
+		let held = Math.min(weight, this.limit);
 		await new Promise<void>((resolve, reject) => {
 			const leave = () => {
-				this.queue.splice(this.queue.indexOf(go), 1);
+				this.queue.splice(this.queue.indexOf(waiting), 1);
 				reject(new Error('stopped while waiting'));
+				this.admit();
 			};
 			const go = () => {
 				forget?.();
 				resolve();
 			};
-			this.queue.push(go);
+			const waiting = { share: held, go };
+			this.queue.push(waiting);
 			const forget = signal && onAbort(signal, leave);
 			this.admit();
 		});
-		let isHeld = true;
 		return () => {
-			if (isHeld) this.taken -= 1;
-			isHeld = false;
+			this.taken -= held;
+			held = 0;
 			this.admit();
 		};
 	}
@@ -43,12 +45,19 @@ export class Limiter {
 		}
 	}
 
+	/** Removes the limit: nobody waits from now on. */
+	lift(): void {
+		this.limit = Infinity;
+		this.admit();
+	}
+
 	private admit(): void {
-		while (this.taken < this.limit) {
-			const next = this.queue.shift();
-			if (next === undefined) return;
-			this.taken += 1;
-			next();
+		let [next] = this.queue;
+		while (next !== undefined && this.taken + next.share <= this.limit) {
+			this.queue.shift();
+			this.taken += next.share;
+			next.go();
+			[next] = this.queue;
 		}
 	}
 }

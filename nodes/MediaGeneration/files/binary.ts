@@ -4,6 +4,19 @@ import { readText } from '../base/bounded';
 import type { N8nContext } from '../transport/client';
 import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/clock';
+import { Limiter } from '../base/limiter';
+
+/**
+ * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
+ * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
+ * file goes alone.
+ */
+export const storeMemory = new Limiter(100_000_000);
+
+/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
+export function learnMode({ id }: IBinaryData): void {
+	if (id?.startsWith('filesystem') === true) storeMemory.lift();
+}
 
 async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = 262_144) {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
@@ -42,15 +55,16 @@ export async function readStoredText(
 interface NewFile {
 	fileName: string;
 	mimeType: string;
-	/** Any file of the same store. */
+	bytes: number;
 	sample: IBinaryData;
 }
 
 export async function storeChunks(
 	context: N8nContext,
 	chunks: AsyncGenerator<Buffer>,
-	{ fileName, mimeType, sample }: NewFile,
+	{ fileName, mimeType, bytes, sample }: NewFile,
 ): Promise<IBinaryData> {
+	const release = await storeMemory.take(bytes);
 	let stream: ByteStream | undefined;
 	try {
 		const model = await openStored(context, sample);
@@ -64,6 +78,7 @@ export async function storeChunks(
 		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
 	} finally {
 		stream?.destroy();
+		release();
 		await chunks.return(undefined);
 	}
 }

@@ -11,6 +11,7 @@ import { streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
 import type { TaskOutput } from '../transport/outputs';
 import { headerOf, retryAfterMs } from '../transport/throttling';
+import { learnMode, storeMemory } from './binary';
 import { fileTypeOf, problemWith } from './kind';
 
 export interface DownloadDeps extends Clock {
@@ -81,16 +82,20 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	try {
 		checkAnswer(opened);
 		const type = await transfer.begin(rest);
+		const release = await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
 		try {
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);
 			const fileName = `${wanted.stem}.${type.extension}`;
 			const { mimeType } = type;
 			const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
+			learnMode(binary);
 			const { received: bytes, scanner } = transfer;
 			return { binary, fileName, mimeType, bytes, sound: scanner.end() };
 		} catch (error) {
 			throw transfer.problem ?? new Refused(`n8n could not store it: ${messageOf(error)}`);
+		} finally {
+			release();
 		}
 	} finally {
 		stream?.destroy();

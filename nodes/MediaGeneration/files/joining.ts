@@ -86,7 +86,7 @@ async function joinSound(
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
 	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
 	const file = { fileName: `${name}.${kind}`, mimeType: mimeTypeOf(kind) };
-	const binary = await storeChunks(context, chunks, { ...file, sample: soundOf(0) });
+	const binary = await storeChunks(context, chunks, { ...file, bytes, sample: soundOf(0) });
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
 	return { kind: 'stored', output, binary };
 }

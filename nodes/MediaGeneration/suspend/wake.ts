@@ -116,7 +116,7 @@ async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookRespons
 	};
 	let output: INodeExecutionData[] | undefined;
 	try {
-		endTurn = await resumptions.take(sender.signal).catch(() => {
+		endTurn = await resumptions.take(1, sender.signal).catch(() => {
 			throw beingResumed();
 		});
 		output = await outputOf(sleeping, reported);

@@ -30,7 +30,7 @@ async function pollInTurn(client: ServiceClient, taskId: string, deadline: numbe
 	const timeoutMs = Math.min(5_000, deadline - now());
 	const limit = timeLimit(timeoutMs);
 	const turn = await callbacksOf(client.account)
-		.turns.take(limit.signal)
+		.turns.take(1, limit.signal)
 		.catch(() => undefined);
 	limit.end();
 	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
