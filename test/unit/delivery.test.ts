@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/files/item';
+import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
@@ -170,10 +171,11 @@ describe('how long sound is', () => {
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
 		await world({ answer: () => body }).deliver(finished([kind]));
 
-	test('is told of what was measured', async () => {
-		const { items, outputs } = await deliver('audio', WAV);
+	test('is told of what was measured, with what joining needs to know', async () => {
+		const { items, outputs, files } = await deliver('audio', WAV);
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
+		expect(files.map(({ sound }) => sound)).toEqual([await soundFactsOf([WAV])]);
 	});
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([

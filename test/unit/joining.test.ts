@@ -46,7 +46,7 @@ function partOf(
 	const item = { json: { task_id: taskId }, binary, pairedItem: { item: 7 } };
 	const stored = outputs.map((output) => {
 		const data = binary[output.binaryProperty ?? ''] as IBinaryData;
-		return { kind: 'stored' as const, output, binary: data };
+		return { kind: 'stored' as const, output, binary: data, sound: undefined };
 	});
 	return {
 		...doneTask(taskId, { type: 'speech', credit_cost: 0.5 }),

@@ -143,6 +143,7 @@ function deliveredSource({ files }: Delivered): SoundSource | undefined {
 		transcripts.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension);
 	return {
 		sound: audio.binary,
+		facts: audio.sound,
 		srt: transcript('srt')?.binary,
 		json: transcript('json')?.binary,
 	};

@@ -1,7 +1,7 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
 import { extensionIn, mediaOf } from '../audio/kinds';
-import { toMs } from '../audio/sound';
+import { toMs, type SoundFacts } from '../audio/sound';
 import type { Limiter } from '../base/limiter';
 import { isDataUrl, type OutputKind, type TaskOutput } from '../transport/outputs';
 import { storeDataUrl } from './dataUrl';
@@ -25,6 +25,8 @@ export interface StoredFile {
 	kind: 'stored';
 	output: DeliveredOutput;
 	binary: IBinaryData;
+	/** Facts of a sound that was fetched. */
+	sound?: SoundFacts | undefined;
 }
 
 export type DeliveredFile =
@@ -99,12 +101,13 @@ async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<Delivered
 	const isHeld = isDataUrl(url);
 	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
 	if (typeof stored === 'string') return missingFile(wanted, stored);
-	const { binary, fileName, mimeType, bytes: fileSize, sound } = stored;
+	const { binary, fileName, mimeType, bytes: fileSize } = stored;
+	const sound = kind === 'audio' ? stored.sound : undefined;
 	// The task's own fields have the address, too, which is as long as the file.
 	const from = isHeld ? {} : { url };
 	const output: DeliveredOutput = { ...from, kind, fileName, mimeType, fileSize };
-	if (kind === 'audio' && sound.kind !== 'none') output.durationSeconds = toMs(sound.seconds);
-	return { kind: 'stored', output, binary };
+	if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = toMs(sound.seconds);
+	return { kind: 'stored', output, binary, sound };
 }
 
 const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({

@@ -15,6 +15,8 @@ import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {
 	sound: IBinaryData;
+	/** What an earlier reading found. */
+	facts?: SoundFacts | undefined;
 	srt?: IBinaryData | undefined;
 	json?: IBinaryData | undefined;
 }
@@ -39,8 +41,9 @@ export async function joinSources(
 	const sources = given.filter((source) => source !== undefined);
 	if (sources.length < given.length)
 		return { ok: false, reason: 'not every part has an audio file' };
-	const facts: SoundFacts[] = [];
-	for (const { sound } of sources) facts.push(await soundFactsOf(readStored(context, sound)));
+	const facts = [];
+	for (const { sound, facts: known } of sources)
+		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
 	const plan = planJoin(facts, options);
 	if (typeof plan === 'string') return { ok: false, reason: plan };
 	const name = stemOf(options.baseName) ?? 'joined';
