@@ -180,6 +180,13 @@ describe('as a tool what counts is the call', () => {
 		expect(earlier(store, run, SLOT, request)).toMatchObject(expected);
 	});
 
+	test('a call whose own creation is unclear takes no task that another one is about to try again', () => {
+		const store = storeAfter(tool(0), lose);
+		storeAfter(tool(1), (ledger) => (create(ledger), ledger.close(new Set())), store);
+		expect(earlier(store, tool(0))).toMatchObject(UNCLEAR);
+		expect(earlier(store, tool(1))).toMatchObject(FOUND);
+	});
+
 	test('two calls never get the same task', () => {
 		const store = called(true);
 		expect(earlier(store, tool(1, '8'))).toMatchObject(FOUND);

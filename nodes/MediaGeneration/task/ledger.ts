@@ -108,16 +108,21 @@ export class Ledger {
 		return this.notes.entries.filter((entry) => entry.slot === key && this.isOwn(entry)).at(-1);
 	}
 
-	/** Tells whether another execution left the entry, or an earlier call of this one did not use it. */
-	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
+	/**
+	 * Tells whether another execution left the entry, or an earlier call of this one did not use it. That call may be tried again, so one that
+	 * has an entry of its own leaves it alone.
+	 */
+	private isFree({ execution, usedBy, handedOut }: Entry, own: Entry | undefined): boolean {
 		const { executionId, call } = this.run;
 		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
-		return call !== undefined && usedBy === undefined && handedOut === undefined;
+		const isUnused = usedBy === undefined && handedOut === undefined;
+		return call !== undefined && own === undefined && isUnused;
 	}
 
 	/** Takes over a free entry of an equal request: one with a task, or, if the slot has no entry, one that may have become a task. */
 	private takeOver({ slot, hash }: Asked, own: Entry | undefined): Entry | undefined {
-		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
+		const equal = this.notes.entries.filter((entry) => entry.hash === hash);
+		const free = equal.filter((entry) => this.isFree(entry, own));
 		const made = free.find(({ taskId }) => taskId !== undefined);
 		const unclear = free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
 		const taken = made ?? (own === undefined ? unclear : undefined);
