@@ -47,7 +47,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 		await clock.run(
 			findLost(
 				{ client, now: clock.now, sleep: clock.sleep, over: signal },
-				{ request: request(), hash: 'h', sentAt: START, isOld: true, ...given },
+				{ request: request(), sentAt: START, isOld: true, ...given },
 			),
 		);
 	/** The ID that is found, or those that could be it. */
@@ -87,6 +87,7 @@ test.each<[string, Listed[], unknown, Given?]>([
 		[taskOf('a', 0, { created_at: iso(-HOUR).slice(0, 19) })],
 		['a'],
 	],
+	['nor does a day', [taskOf('a', 0, { created_at: iso(-24 * HOUR).slice(0, 10) })], ['a']],
 	['one whose time is none', [taskOf('a', 0, { created_at: 'just now' })], ['a']],
 	['one whose time is a day', [taskOf('a', 0, { created_at: iso(0).slice(0, 10) })], ['a']],
 	['by a service that does not say its time', [taskOf('a', -HOUR)], ['a'], { dated: false }],
@@ -117,15 +118,26 @@ test('a task of this process is nobody else’s; nor is one that an equal reques
 	known.client.account.created('a');
 	expect(await known.found()).toEqual([]);
 	const { client, found } = setting([taskOf('a')]);
-	const ends = [1, 2, 3].map(() => expectTask(client.account, 'h'));
-	expectTask(client.account, 'of another request');
+	const all = [1, 2, 3].map(() => request());
+	const ends = all.map((each) => expectTask(client.account, each));
+	expectTask(client.account, request('wind'));
 	for (const end of ends.slice(1)) {
-		expect(await found()).toEqual(['a']);
+		expect(await found({ request: all[0] })).toEqual(['a']);
 		end();
 	}
-	expect(await found()).toBe('a');
-	ends[0]?.();
-	expect(client.account.expected.get('h')).toBeUndefined();
+	expect(await found({ request: all[0] })).toBe('a');
+});
+
+test('nor one that another request with the same text could have made: a list does not repeat everything', async () => {
+	const { client, found } = setting([taskOf('a', 500, { type: 'tts' })]);
+	const voices = ['x', 'y'].map((voice_id): CreationRequest => ({
+		...{ kind: 'speech-v1', path: `/v1/text-to-speech/${voice_id}` },
+		...{ pathFields: { voice_id }, body: { text: 'rain' } },
+	}));
+	const [end] = voices.map((each) => expectTask(client.account, each));
+	expect(await found({ request: voices[1] })).toEqual(['a']);
+	end?.();
+	expect(await found({ request: voices[1] })).toBe('a');
 });
 
 test.each<[string, string | undefined, unknown]>([
@@ -181,6 +193,9 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	expect(ended.readAt).toHaveLength(1);
 	const oldestFirst = setting([...older.reverse(), taskOf('a')]);
 	expect(await oldestFirst.found()).toBe('a');
+	// Their order shows in none of them.
+	const alike = older.map((each) => ({ ...each, created_at: iso(-HOUR) }));
+	expect(await setting([...alike, taskOf('a')]).found()).toBe('a');
 });
 
 test.each([

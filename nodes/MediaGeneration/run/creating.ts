@@ -85,12 +85,12 @@ const LISTED_WITHIN_MS = 60_000;
 
 async function findAgain(
 	run: Run,
-	{ hash, request }: Asked,
+	{ request }: Asked,
 	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
 ): Promise<Finding> {
 	const { client, over, now, sleep } = run;
-	const known = expectTask(client.account, hash);
-	const sought = { request, ...earlier, hash, isOld: true };
+	const sought = { request, ...earlier, isOld: true };
+	const known = expectTask(client.account, sought.request);
 	try {
 		const lagMs = earlier.kind === 'unclear' ? 0 : earlier.overAt + LISTED_WITHIN_MS - now();
 		const finding = await findLost(run, sought);
@@ -146,14 +146,14 @@ async function createWithinCredits(
 
 /** Searches for a creation without a clear answer: if it is found, it counts as created. */
 async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
-	const { request, slot, hash } = asked;
+	const { request, slot } = asked;
 	const { client, ledger, now } = run;
 	try {
 		ledger.sending(asked, now());
 	} catch (error) {
 		return { kind: 'failed', failure: broken(error, 'nothing') };
 	}
-	const known = expectTask(client.account, hash);
+	const known = expectTask(client.account, request);
 	try {
 		// An agent waits for its tool no longer than the Timeout.
 		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
@@ -165,7 +165,7 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		ledger.unclear(asked, submitted);
 		if (submitted.failure.taskId !== undefined) return submitted;
 		const { sentAt } = submitted;
-		const finding = await findLost(run, { request, sentAt, hash, isOld: false });
+		const finding = await findLost(run, { request, sentAt, isOld: false });
 		if (finding.kind === 'unfound')
 			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
 		const created = { ...finding, receiveUrl: asText(request.body.receive_url) };

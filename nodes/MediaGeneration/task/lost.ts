@@ -4,6 +4,8 @@
  */
 import type { Account } from '../transport/account';
 import type { Answer, ServiceClient } from '../transport/client';
+import type { CreationRequest } from '../actions/operation';
+import { BoundedMap, ensured } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
 import { attemptLater, type Failure } from '../base/failures';
 import { asText } from '../base/json';
@@ -20,7 +22,7 @@ interface SearchDeps extends Clock {
 }
 
 /** A creation whose task is searched for. */
-export interface Sought extends Pick<Asked, 'request' | 'hash'> {
+export interface Sought extends Pick<Asked, 'request'> {
 	/** Epoch ms by our clock, no later than the request. */
 	sentAt: number;
 	/** Whether an earlier try or execution sent it, so that one reading is enough. */
@@ -42,17 +44,18 @@ const DAY_MS = 86_400_000;
 
 const unreadList = (why: string) => unreadable('The list of tasks', why);
 
+/** Requests whose task is not known yet: sent, or searched for. */
+const expected = new BoundedMap<Account, Set<CreationRequest>>();
+
+const expectedOf = (account: Account) => ensured(expected, account, () => new Set());
+
 /**
- * Counts a request whose task is not known yet: among equal requests, nobody can tell which one made a listed task.
+ * Notes a request whose task is not known yet: if two of them could have made a listed task, nobody can tell which one did.
  * @returns a function to call once the task is known, or is known not to come
  */
-export function expectTask({ expected }: Account, hash: string): () => void {
-	expected.set(hash, (expected.get(hash) ?? 0) + 1);
-	return () => {
-		const left = (expected.get(hash) ?? 1) - 1;
-		if (left > 0) expected.set(hash, left);
-		else expected.delete(hash);
-	};
+export function expectTask(account: Account, request: CreationRequest): () => void {
+	const requests = expectedOf(account).add(request);
+	return () => requests.delete(request);
 }
 
 /** Never rejects. */
@@ -101,25 +104,26 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { client, now, sleep, over } = deps;
-	const { sentAt, request, hash, isExact = true } = sought;
-	const { made, expected } = client.account;
+	const { sentAt, request, isExact = true } = sought;
+	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
 		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
-		const fit = resemblance(task.raw, request);
-		const isFull = fit !== 'cut' || fits.size >= MOST_CANDIDATES;
-		const { raw } = isFull ? task : await withFullText(once, task);
-		const full = isFull ? fit : resemblance(raw, request);
-		if (full !== 'none') fits.set(task, full);
+		const isCut = resemblance(task.raw, request) === 'cut' && fits.size < MOST_CANDIDATES;
+		const whole = isCut ? await withFullText(once, task) : task;
+		const fit = resemblance(whole.raw, request);
+		if (fit !== 'none') fits.set(whole, fit);
 	}
 	// Another search may have taken one meanwhile.
 	const left = [...fits.keys()].filter(({ taskId }) => !made.has(taskId));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
-	const isAlone = isExact && sure.length === 1 && (expected.get(hash) ?? 0) <= 1;
+	const others = [...expectedOf(client.account)].filter((each) => each !== request);
+	const isShared = others.some((each) => only && resemblance(only.raw, each) === 'sure');
+	const isAlone = isExact && sure.length === 1 && !isShared;
 	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);

@@ -19,8 +19,6 @@ export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** The one that last showed a task. */
 	pollRoute: PollRoute = 'v1';
-	/** How many requests with a hash have no known task yet: sent, or searched for. */
-	readonly expected = new Map<string, number>();
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
 	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They belong to no other request. */

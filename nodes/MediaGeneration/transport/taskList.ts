@@ -47,7 +47,7 @@ function momentOf(value: unknown): number | undefined {
 	if (number !== undefined && number <= 0) return undefined;
 	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
-	if (/[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
+	if (/:\d\d.*[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
 	// After a zone, a "Z" makes the text no time.
 	return parsed(`${text}Z`) === undefined ? parsed(text) : undefined;
 }
@@ -118,9 +118,11 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	return { tasks: tasks.slice(0, limit), whole: whole && tasks.length <= limit, answer: first };
 }
 
+/** Tells whether a page shows that order: equal times show none. */
 function isNewestFirst(page: readonly ListedTask[]): boolean {
 	const times = page.map(({ createdAt = Infinity }) => createdAt);
-	return times.every((time, at) => time <= (times[at - 1] ?? Infinity));
+	const isSorted = times.every((time, at) => time <= (times[at - 1] ?? Infinity));
+	return isSorted && times[0] !== times.at(-1);
 }
 
 /** Returns a task with its whole text, which its list has cut off, or unchanged if that can't be read. */
