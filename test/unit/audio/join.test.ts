@@ -100,11 +100,24 @@ describe('MP3', () => {
 		// Behind that table the frame is empty.
 		const behind = file.subarray(at + 16 + 100, 417);
 		expect(behind).toEqual(Buffer.alloc(behind.length));
-		const varying = await join_([toneMp3('One'), toneMp3('Two', { bitrate: 64 })]);
-		expect(varying.file.indexOf('Xing')).toBe(4 + 17);
-		expect(varying.file.indexOf('Info')).toBe(-1);
+	});
+
+	test('where the bit rate varies, its table leads a player to where each part lies', async () => {
+		const bitrates = [192, 32, 192] as const;
+		const files = bitrates.map((bitrate, index) =>
+			toneMp3(TEXTS[index] ?? '', { header: false, bitrate }),
+		);
+		const { plan: made, file } = await join_(files, 400);
+		expect(file.indexOf('Xing')).toBe(4 + 17);
+		expect(file.indexOf('Info')).toBe(-1);
 		// 44,100 Hz at 48 kbit/s: the first frame that has space for the table.
-		expect(varying.plan.head).toHaveLength(156);
+		expect(made.head).toHaveLength(156);
+		for (const [index, part] of files.entries()) {
+			const { start = NaN } = made.parts[index] ?? {};
+			const jumped = file[4 + 17 + 16 + Math.round((100 * start) / made.durationSeconds)];
+			const share = file.indexOf(part) / file.length;
+			expect(Math.abs((jumped ?? NaN) / 256 - share)).toBeLessThan(0.02);
+		}
 	});
 });
 
