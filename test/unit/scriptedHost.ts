@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
 import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
-import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
 import { binaryStore } from '../support/binaryStore';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -25,13 +24,6 @@ export interface Served {
 	chunkBytes?: number;
 	/** Virtual time between two chunks. */
 	gapMs?: number;
-}
-
-export interface Asked {
-	kind?: OutputKind;
-	maxBytes?: number;
-	url?: string;
-	format?: string;
 }
 
 async function* chunksOf(
@@ -101,13 +93,10 @@ export function host(serve: (count: number) => Served | NotOpened) {
 		now: clock.now,
 		sleep: clock.sleep,
 	};
-	const download = async ({
-		kind = 'audio',
-		maxBytes = 1e9,
-		url = 'https://files.example/a.mp3',
-		format,
-	}: Asked = {}) => {
-		const stored = await storeFile({ url, kind, maxBytes, format, stem: 'a' }, deps);
+	const download = async ({ maxBytes = 1e9 } = {}) => {
+		const url = 'https://files.example/a.mp3';
+		const wanted = { url, kind: 'audio', maxBytes, format: undefined, stem: 'a' } as const;
+		const stored = await storeFile(wanted, deps);
 		if (typeof stored === 'string') throw new Error(stored);
 		const { fileName, mimeType, bytes: received, binary } = stored;
 		const type = { mimeType, extension: fileName.slice('a.'.length) };
@@ -120,6 +109,6 @@ export function host(serve: (count: number) => Served | NotOpened) {
 		store,
 		/** How many answers were opened and not closed. */
 		stillOpen: () => open.size,
-		run: async (asked?: Asked) => await clock.run(download(asked)),
+		run: async (...asked: Parameters<typeof download>) => await clock.run(download(...asked)),
 	};
 }
