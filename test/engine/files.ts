@@ -17,12 +17,6 @@ export interface Output {
 export const outputsOf = (item: INodeExecutionData | undefined): Output[] =>
 	(item?.json.outputs ?? []) as unknown as Output[];
 
-/** The task that an item speaks of; empty where it names none. */
-export function taskIdOf(item: INodeExecutionData | undefined): string {
-	const taskId = item?.json.task_id;
-	return typeof taskId === 'string' ? taskId : '';
-}
-
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** The file as its host serves it. */

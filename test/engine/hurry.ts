@@ -58,7 +58,7 @@ async function letThemAnswer() {
 let isAhead = false;
 
 /** Resolves as soon as the condition holds; fails with its name where it never does. */
-export async function until(name: string, condition: () => boolean, withinMs = 20_000) {
+export async function until(name: string, condition: () => boolean, withinMs = 60_000) {
 	const end = performance.now() + withinMs;
 	while (!condition()) {
 		if (performance.now() > end) throw new Error(`This never happened: ${name}`);

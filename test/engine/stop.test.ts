@@ -8,7 +8,7 @@ const STOPPED =
 	/^The execution was stopped (while task .* was running|before this task was created)$/;
 const endless = { stand_in: { never_ends: true } };
 
-/** Longer than any pause to the next look or try would have been. */
+/** Longer than any pause to the next poll or try would have been. */
 const A_WHILE = 10 * 60_000;
 
 /**
