@@ -11,6 +11,7 @@ import {
 	type N8nContext,
 } from '../../nodes/MediaGeneration/transport/client';
 import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
+import { onMachine } from '../support/machine';
 import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_0123456789abcdef';
@@ -201,13 +202,14 @@ describe('no answer', () => {
 	];
 	describe.each(endless)('with %s', (_name, helper) => {
 		test('every request ends within its time, counts as sent, and says so', async () => {
-			const { reply, options } = await exchanged(helper, { timeoutMs: 30 });
+			const exchange = async () => await exchanged(helper, { timeoutMs: 30_000 });
+			const { reply, options } = await onMachine(exchange);
 			expect(reply).toEqual({
 				answered: false,
 				kind: 'unanswered',
-				reason: 'no whole answer within 1 s',
+				reason: 'no whole answer within 30 s',
 			});
-			expect(options?.timeout).toBe(30);
+			expect(options?.timeout).toBe(30_000);
 		});
 
 		test('a request that is given up ends at once', async () => {
@@ -221,7 +223,7 @@ describe('no answer', () => {
 	});
 });
 
-describe('a webhook goes by what was read of the credential a moment ago', () => {
+describe('a webhook uses the credential that was read a moment ago', () => {
 	const other = { callbackSecret: 'another-secret-than-before' };
 	let number = 0;
 
@@ -240,14 +242,14 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 	const secretOf = async (context: Parameters<typeof recentClient>[0]) =>
 		(await recentClient(context)).credentials.callbackSecret;
 
-	test('which n8n does not read again, but after 5 s', async () => {
+	test('n8n reads it again after 5 s, and not before', async () => {
 		expect(await secretOf(call())).toBe(SECRET);
 		expect(await secretOf(call(other))).toBe(SECRET);
 		jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
 		expect(await secretOf(call(other))).toBe(other.callbackSecret);
 	});
 
-	test('nor does it go by a reading that failed', async () => {
+	test('a reading that failed is not kept', async () => {
 		const failing = Object.assign(call(), {
 			getCredentials: async () => await Promise.reject(new Error('the database is away')),
 		});
@@ -259,7 +261,7 @@ describe('a webhook goes by what was read of the credential a moment ago', () =>
 		['while the editor listens', { mode: 'manual' }],
 		['for another node', { node: 'm' }],
 		['for another credential', { id: 'd' }],
-	])('but not %s', async (_name, where) => {
+	])('but it is read again %s', async (_name, where) => {
 		await secretOf(call());
 		expect(await secretOf(call(other, where))).toBe(other.callbackSecret);
 	});
