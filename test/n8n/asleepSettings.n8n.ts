@@ -106,7 +106,7 @@ describe('asleep, with every setting', () => {
 
 	for (const [how, drop] of [
 		['its callbacks', false],
-		['its own looks', true],
+		['its own polls', true],
 	] as const)
 		it(`a sleeping sub-workflow holds its parent, and both finish: woken by ${how}`, async () => {
 			const { rest, service } = context;
