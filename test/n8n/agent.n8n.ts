@@ -3,18 +3,23 @@ import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
-import { action, base, type Link, soundEffect, start, tool } from './harness/nodes';
+import {
+	action,
+	agent,
+	calledByParent,
+	chatModel,
+	langchain,
+	type Link,
+	soundEffect,
+	start,
+	tool,
+} from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 import { waitUntil } from './harness/wait';
 
 const wish = 'Rain on a tin roof';
 const FROM_THE_MODEL =
 	"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `Description of the sound`, 'string') }}";
-
-const langchain = (...[name, [type, version], parameters]: Parameters<typeof base>) => ({
-	...base(name, [type, version], parameters),
-	type: `@n8n/n8n-nodes-langchain.${type}`,
-});
 
 interface Asked {
 	/** Of the tool. */
@@ -47,17 +52,10 @@ describe('agent', () => {
 			apiKey: 'scripted',
 			url: model.url,
 		});
-		const agent = { promptType: 'define', text: 'Make the sound of rain.' };
 		const nodes = [
 			start(),
-			langchain('Agent', ['agent', 3], { ...agent, options: { enableStreaming: false } }),
-			{
-				...langchain('Model', ['lmChatOpenAi', 1.2], {
-					model: { __rl: true, mode: 'id', value: 'scripted' },
-					options: {},
-				}),
-				credentials: { openAiApi: { id: credential.id, name: 'Scripted Model' } },
-			},
+			agent('Make the sound of rain.'),
+			chatModel(credential.id),
 			tool(
 				{ text: FROM_THE_MODEL, downloadOutput: false, options },
 				{ retryOnFail: true, waitBetweenTries: 0, ...ofTool },
@@ -117,7 +115,7 @@ describe('agent', () => {
 	it('a workflow that sleeps, as the tool: the model gets its finished task', async () => {
 		const child = await context.rest.publish(
 			await context.save([
-				base('When Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' }),
+				calledByParent(),
 				action({
 					...soundEffect,
 					text: wish,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import type { Execution } from './harness/execution';
-import { action, base, called, type Node, speechByName, workflowOf } from './harness/nodes';
+import { action, called, listed, type Node, speechByName } from './harness/nodes';
 import { waitUntil } from './harness/wait';
 
 type Lists = SettingsPatch['lists'];
@@ -16,29 +16,19 @@ describe('a creation whose answer never came', () => {
 
 	/** Starts an execution of two items, one after the other. Its ID. @param before nodes in front */
 	async function start(settings: object = {}, before: Node[] = []): Promise<string> {
-		const { rest, credential } = context;
 		const path = `lost-${(count += 1)}`;
-		const items = base('Two Texts', ['set', 3.4], {
-			...{
-				mode: 'raw',
-				jsonOutput: JSON.stringify({ texts: [`First ${path}`, `Second ${path}`] }),
-			},
-			options: {},
-		});
-		const each = base('Each', ['splitOut', 1], { fieldToSplitOut: 'texts', options: {} });
 		const speak = action(
 			{
 				...speechByName,
-				text: '={{ $json.texts }}',
+				text: '={{ $json.list }}',
 				options: { maxActiveTasks: 1 },
 			},
 			{ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 },
 		);
-		const nodes = [called(path), ...before, items, each, speak];
-		const workflow = workflowOf(path, nodes, credential);
-		Object.assign(workflow.settings ?? {}, settings);
-		const saved = await rest.createWorkflow(workflow);
-		return await rest.startByWebhook(saved, path, {});
+		const each = listed([`First ${path}`, `Second ${path}`], 'Each');
+		const nodes = [called(path), ...before, ...each, speak];
+		const saved = await context.save(nodes, undefined, settings);
+		return await context.rest.startByWebhook(saved, path, {});
 	}
 
 	/** An execution in which the first answer is lost. */

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
 import { checkFiles } from '../n8n/harness/files';
 import { fetch } from '../n8n/harness/http';
-import { action, soundEffect, start, workflowOf } from '../n8n/harness/nodes';
+import { action, soundEffect, start } from '../n8n/harness/nodes';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job, recovering, triggered } from './workflows';
@@ -30,12 +30,11 @@ describe('queue mode', () => {
 	}
 
 	it('stops polling when the execution is stopped on the main that started it, wherever it runs', async () => {
-		const { rest, service, cluster, credential } = context;
+		const { rest, service, cluster } = context;
 		await context.publish(generating('meanwhile'));
 		const options = { extraFields: '{ "stand_in": { "never_ends": true } }' };
 		const nodes = [start(), action({ ...soundEffect, text: 'For ever', options })];
-		const workflow = await rest.createWorkflow(workflowOf('Endless', nodes, credential));
-		const id = await rest.runManually(workflow, 'Start');
+		const id = await rest.runManually(await context.save(nodes), 'Start');
 		await waitUntil(() => service.polls().length > 1, { what: 'Polls' });
 		await rest.stopExecution(id);
 		assert.equal((await rest.waitForExecution(id)).status, 'canceled');

@@ -1,6 +1,14 @@
 /** n8n's own nodes. */
 import type { Start } from './case';
-import { base, last, type Node } from '../n8n/harness/nodes';
+import {
+	agent,
+	base,
+	calledByParent,
+	chatModel,
+	last,
+	listed,
+	type Node,
+} from '../n8n/harness/nodes';
 import type { Choices } from './choices';
 import type { Graph, Port } from './graph';
 
@@ -47,21 +55,14 @@ export function addAnswer(graph: Graph, from: readonly Port[]): void {
 export function addItems(graph: Graph, given: Node, count: number): Port[] {
 	const start = graph.add(given);
 	const list = Array.from({ length: count }, (_, index) => ({ item: `i${index}` }));
-	const edited = base('List', ['set', 3.4], {
-		mode: 'raw',
-		jsonOutput: JSON.stringify({ list }),
-		options: {},
-	});
-	const all = graph.add(edited, ports(start, 1));
-	const split = base('Items', ['splitOut', 1], { fieldToSplitOut: 'list', options: {} });
-	return ports(graph.add(split, ports(all, 1)), 1);
+	return listed(list, 'Items').reduce(
+		(from, node) => ports(graph.add(node, from), 1),
+		ports(start, 1),
+	);
 }
 
 export function addCalled(graph: Graph): Port[] {
-	return ports(
-		graph.add(base('Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' })),
-		1,
-	);
+	return ports(graph.add(calledByParent()), 1);
 }
 
 export function addEdit(graph: Graph, from: readonly Port[]): Port[] {
@@ -117,21 +118,7 @@ export function addEnd(graph: Graph, from: readonly Port[]): void {
 
 /** An AI Agent whose model does as it is told. @returns its name */
 export function addAgent(graph: Graph, from: readonly Port[]): string {
-	const langchain = '@n8n/n8n-nodes-langchain';
-	const prompt = {
-		promptType: 'define',
-		text: 'Make sounds.',
-		options: { enableStreaming: false },
-	};
-	const agent = { name: 'Agent', type: `${langchain}.agent`, typeVersion: 3, parameters: prompt };
-	const name = graph.add(agent, from);
-	const model = graph.add({
-		name: 'Model',
-		type: `${langchain}.lmChatOpenAi`,
-		typeVersion: 1.2,
-		parameters: { model: { __rl: true, mode: 'id', value: 'scripted' }, options: {} },
-		credentials: { openAiApi: { id: '__MODEL__', name: 'Scripted Model' } },
-	});
-	graph.lend(model, name, 'ai_languageModel');
+	const name = graph.add(agent('Make sounds.'), from);
+	graph.lend(graph.add(chatModel('__MODEL__')), name, 'ai_languageModel');
 	return name;
 }

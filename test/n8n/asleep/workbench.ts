@@ -7,6 +7,7 @@ import { waitUntil } from '../harness/wait';
 import {
 	base,
 	called,
+	calledByParent,
 	chain,
 	generate,
 	last,
@@ -119,8 +120,7 @@ export async function subWorkflow(
 	given: 'by its ID' | 'as JSON' = 'by its ID',
 ): Promise<{ parent: Flow; child: SavedWorkflow }> {
 	const { rest } = context;
-	const trigger = base('Called', ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' });
-	const definition = sleeping(trigger, 'Sub-workflow', context);
+	const definition = sleeping(calledByParent(), 'Sub-workflow', context);
 	const child = await rest.createWorkflow(definition);
 	await rest.publish(child);
 	const call = base('Sub-workflow', ['executeWorkflow', 1.2], {

@@ -50,6 +50,14 @@ export const oneItemEach = (list = 'jobs', destinationFieldName = 'job'): Node =
 		options: { destinationFieldName },
 	});
 export const last = (name = 'Last'): Node => base(name, ['noOp', 1]);
+/** Where a sub-workflow begins. */
+export const calledByParent = (name = 'Called'): Node =>
+	base(name, ['executeWorkflowTrigger', 1.1], { inputSource: 'passthrough' });
+/** Two nodes: one item for each entry of a list. */
+export const listed = (list: unknown[], name: string): Node[] => [
+	base('List', ['set', 3.4], { mode: 'raw', jsonOutput: JSON.stringify({ list }), options: {} }),
+	base(name, ['splitOut', 1], { fieldToSplitOut: 'list', options: {} }),
+];
 /** Where a person begins. */
 export const start = (name = 'Start'): Node => base(name, ['manualTrigger', 1]);
 export const action = (parameters: Parameters, settings: object = {}): Node => ({
@@ -65,6 +73,26 @@ export const tool = (parameters: Parameters, settings: object = {}): Node => ({
 	name: 'Make a Sound',
 	type: `${ours}.mediaGenerationTool`,
 	...settings,
+});
+export const langchain = (
+	name: string,
+	[type, typeVersion]: [type: string, version: number],
+	parameters: Parameters,
+): Node => ({ name, type: `@n8n/n8n-nodes-langchain.${type}`, typeVersion, parameters });
+/** An AI Agent. */
+export const agent = (text: string): Node =>
+	langchain('Agent', ['agent', 3], {
+		promptType: 'define',
+		text,
+		options: { enableStreaming: false },
+	});
+/** Its model, which is scripted. */
+export const chatModel = (credentialId: string): Node => ({
+	...langchain('Model', ['lmChatOpenAi', 1.2], {
+		model: { __rl: true, mode: 'id', value: 'scripted' },
+		options: {},
+	}),
+	credentials: { openAiApi: { id: credentialId, name: 'Scripted Model' } },
 });
 /** Waits for the task of its item. */
 export const wait = (settings: object = {}): Node =>
