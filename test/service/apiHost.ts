@@ -4,7 +4,7 @@ import { now } from './clock';
 import type { Context } from './context';
 import { create, costOf } from './creation';
 import { door, type Call, type Route } from './door';
-import { fullText, listRoutes } from './lists';
+import { listRoutes } from './lists';
 import { asRead, taskPayload } from './payload';
 import { isObject } from './validation';
 import type { RouteName, TaskKind, TaskRecord } from './types';
@@ -56,10 +56,6 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	app.post(
 		'/v1i/task/price',
 		more('price', ({ request }) => priceOf(context, request.body)),
-	);
-	app.get(
-		'/v1/task/:task_id/full',
-		open('list', ({ params }) => fullText(context, params.task_id ?? '')),
 	);
 	for (const [path, list] of listRoutes(context))
 		app.get(

@@ -1,7 +1,6 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { bodyOf, Form } from './form';
-import { steeringOf } from './tasks';
 import { creationFault, type CreationFault } from './validation';
 import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
 
@@ -62,8 +61,6 @@ function created({ settings }: Context, task: TaskRecord): Answer {
 }
 
 export function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number {
-	const { cost } = steeringOf(body);
-	if (cost !== undefined) return cost;
 	const each = settings.costs[kind];
 	const assets = Array.isArray(body.assets) ? body.assets.length : 0;
 	if (kind !== 'image') return each;

@@ -98,7 +98,7 @@ async function misbehave(
 		}
 		case 'redirect':
 			return await say({
-				status: fault.status ?? 302,
+				status: 302,
 				headers: { location: fault.to.replace('{other}', context.urls.other) },
 				content: '',
 			});

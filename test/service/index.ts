@@ -74,10 +74,6 @@ export async function startService(options: Types.ServiceOptions = {}) {
 			const until = new Promise<void>((resolve) => (open = resolve));
 			const held = faults.add({ ...rule, action: { type: 'hold', until } });
 			return {
-				/** How many there were so far. */
-				get count() {
-					return held.hits ?? 0;
-				},
 				/** Gives the answers out; later requests are not held. */
 				letGo() {
 					faults.remove(held);

@@ -85,7 +85,6 @@ function listed(task: TaskRecord, { settings, urls }: Context): JsonObject {
 	return {
 		...taskPayload(asRead(task), settings, urls.files),
 		...Object.fromEntries(repeated.map((name) => [name, asked[name]])),
-		...cutText(asked.text, settings.lists.textCut),
 		...timeOf(task.createdAt + settings.clockOffsetMs, settings.lists.times),
 	};
 }
@@ -98,23 +97,9 @@ export function timeOf(ms: number, times: Context['settings']['lists']['times'])
 	return { created_at, ...(times === 'another name' ? { made: time } : {}) };
 }
 
-function cutText(text: unknown, most: number | null): JsonObject {
-	if (typeof text !== 'string' || most === null) return {};
-	const isCut = text.length > most;
-	return { text: text.slice(0, most), text_length: text.length, text_truncated: isCut };
-}
-
-/** `GET /v1/task/{id}/full`: the text that a list has cut. */
-export function fullText({ store, settings }: Context, taskId: string): Answer {
-	const task = store.get(taskId);
-	if (task === undefined || settings.lists.textCut === null) return NOT_FOUND;
-	return json(200, { id: task.id, ...cutText(task.body.text, Infinity) });
-}
-
 /** Newest first. */
 function tasksOf(context: Context, query: Query): Answer {
 	const { lists, taskTypes } = context.settings;
-	const number = Number(query.page ?? 1);
 	const size = Math.min(Number(query.limit ?? 20), 100);
 	const found = context.store.tasks.filter(
 		({ kind, createdAt, deleted }) =>
@@ -122,11 +107,8 @@ function tasksOf(context: Context, query: Query): Answer {
 			createdAt + lists.tasksLagMs <= now() &&
 			(query.type ?? taskTypes[kind]) === taskTypes[kind],
 	);
-	const page = pageOf(found.reverse(), number, { size, overlap: 0 });
+	const page = pageOf(found.reverse(), Number(query.page ?? 1), { size, overlap: 0 });
 	const data = page.entries.map((task) => listed(task, context));
-	const { total } = page.pagination;
-	if (lists.pages === 'total')
-		return json(200, { success: true, data, page: number, limit: size, total });
 	return json(200, { success: true, data, pagination: page.pagination });
 }
 

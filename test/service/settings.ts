@@ -17,9 +17,7 @@ export function defaultSettings(): Settings {
 			speechModels: true,
 			tasks: false,
 			tasksLagMs: 0,
-			textCut: null,
 			times: 'ISO',
-			pages: 'has_more',
 		},
 		clockOffsetMs: 0,
 		taskShape: 'root',
@@ -58,7 +56,7 @@ export const profiles: Record<ProfileName, SettingsPatch> = {
 		speechRoute: 'v3',
 		moreRoutes: true,
 		audioFormat: 'mp3',
-		lists: { tasks: true, textCut: 1_000, pages: 'total' },
+		lists: { tasks: true },
 		taskTypes: {
 			speech_by_id: 'tts',
 			speech_by_name: 'tts',

@@ -32,12 +32,8 @@ export interface ListSettings {
 	tasks: boolean;
 	/** A task is listed that long after its creation. */
 	tasksLagMs: number;
-	/** Listed texts are cut to that many characters; the whole one is at `/v1/task/{id}/full`. */
-	textCut: number | null;
 	/** How a listed task says when it was made; `local` is the time of a zone that it does not name. */
 	times: 'ISO' | 'none' | 'another name' | 'local';
-	/** What a page says of the others: `has_more`, or only `page`, `limit` and `total`. */
-	pages: 'has_more' | 'total';
 }
 
 /** Live and mutable: the next request sees a change. */
@@ -88,8 +84,6 @@ export type SettingsPatch = Partial<
 /** `stand_in` in a creation's body steers that one task. */
 export interface Steering {
 	ms?: number;
-	/** What the task costs, instead of the price of its kind. */
-	cost?: number;
 	never_ends?: boolean;
 	end?: 'done' | 'error';
 	error_message?: string;
@@ -161,7 +155,7 @@ export type FaultAction =
 	| { type: 'reset' | 'processThenReset' | 'stall' | 'drip' }
 	| { type: 'hold'; until: Promise<unknown> }
 	| { type: 'emptyBody' | 'html' | 'malformedJson' }
-	| { type: 'redirect'; to: string; status?: number }
+	| { type: 'redirect'; to: string }
 	| { type: 'truncate'; bytes: number }
 	| { type: 'dropHeader'; name: string };
 
@@ -169,8 +163,6 @@ export interface FaultRule {
 	/** How often it has struck; counted by the stand-in. */
 	hits?: number;
 	host?: HostName;
-	/** Not a global one. */
-	path?: RegExp | string;
 	kind?: TaskKind;
 	route?: RouteName;
 	times?: number;
