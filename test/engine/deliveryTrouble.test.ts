@@ -52,6 +52,13 @@ describe('files that arrive', () => {
 		expect(others.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
 	});
 
+	test('one that breaks off before its stated length: n8n says so, and it is fetched again', async () => {
+		const action = { type: 'truncate', bytes: 5_000 } as const;
+		setting.service.faults.add({ route: 'file', times: 1, action });
+		const { output } = await setting.run({ parameters: sound() });
+		await expectWhole(output[0]);
+	});
+
 	test('50 MB lie in the store, with the right length and hash, and not in the item', async () => {
 		const items = [{ stand_in: { bytes: 50_000_000 } }];
 		const { output } = await setting.run({ items, parameters: { ...sound(), options: steered } });

@@ -1,6 +1,6 @@
 /** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
 import type { IBinaryData } from 'n8n-workflow';
-import { FILE_HEAD_BYTES } from '../audio/kinds';
+import { FILE_HEAD_BYTES, typeOfBytes } from '../audio/kinds';
 import { SoundScanner } from '../audio/scan';
 import type { SoundFacts } from '../audio/sound';
 import { backoffMs, type Clock } from '../base/clock';
@@ -80,7 +80,7 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	const rest = transfer.chunksOf(watched(opened, deps));
 	let stream: ByteStream | undefined;
 	try {
-		checkAnswer(opened);
+		checkStatus(opened);
 		const type = await transfer.begin(rest);
 		const release = await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
 		try {
@@ -105,18 +105,21 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	}
 }
 
-function checkAnswer({ status, headers }: OpenFile): void {
-	if (status !== 200) {
-		const message = `the file host answered HTTP ${status}`;
-		const isPassing = [408, 425, 429].includes(status) || status >= 500;
-		if (!isPassing) throw new Refused(message);
-		throw Object.assign(new Busy(message), { retryAfterMs: retryAfterMs(headers) ?? 0 });
-	}
+function checkStatus({ status, headers }: OpenFile): void {
+	if (status === 200) return;
+	const message = `the file host answered HTTP ${status}`;
+	const isPassing = [408, 425, 429].includes(status) || status >= 500;
+	if (!isPassing) throw new Refused(message);
+	throw Object.assign(new Busy(message), { retryAfterMs: retryAfterMs(headers) ?? 0 });
+}
+
+/** Some stores name an encoding that the file does not have, such as "aws-chunked", so the first bytes decide if they can. */
+function checkEncoding(headers: OpenFile['headers'], head: Buffer): void {
 	const encoding = headerOf(headers, 'content-encoding') ?? '';
-	if (!/^(identity)?$/i.test(encoding))
-		throw new Refused(
-			`the file host sent it in an encoding that n8n can't undo: ${encoding.slice(0, 60)}`,
-		);
+	if (/^(identity)?$/i.test(encoding) || typeOfBytes(head) !== undefined) return;
+	throw new Refused(
+		`the file host sent it in an encoding that n8n can't undo: ${encoding.slice(0, 60)}`,
+	);
 }
 
 /** The bytes of one answer, on their way into the store. */
@@ -146,6 +149,7 @@ class Transfer {
 		}
 		if (this.received === 0) throw new Error('the file is empty');
 		const bytes = Buffer.concat(head);
+		checkEncoding(headers, bytes);
 		const about = { ...wanted, stated: headerOf(headers, 'content-type') };
 		const problem = problemWith(bytes, about);
 		if (problem !== undefined) throw new Error(problem);
@@ -179,12 +183,14 @@ class Transfer {
 	/** Throws if the end of the answer is not that of the file. */
 	private checkEnd(): void {
 		const { received, known } = this;
+		const { headers } = this.opened;
+		// n8n fails a body that ends before its own length. It also decompresses bodies and hides it, so that any other length is right (axios, n8n-core 2.41).
+		if (headerOf(headers, 'content-length') !== undefined) return;
 		const { length } = known;
-		// axios in n8n-core 2.41 decompresses bodies and hides it: more than the stated length is whole.
 		if (length !== undefined && received < length)
 			throw new Error(`the file broke off after ${received} of ${length} bytes`);
 		// A chunked body says itself where it ends, so that a cut differs from an end.
-		const isChunked = headerOf(this.opened.headers, 'transfer-encoding') !== undefined;
+		const isChunked = /chunked/i.test(headerOf(headers, 'transfer-encoding') ?? '');
 		if (length !== undefined || isChunked || known.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
 		known.endSeenAt = received;
