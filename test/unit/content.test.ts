@@ -76,10 +76,16 @@ test.each<[Partial<AboutFile>, string, RegExp]>([
 	expect(problemOf(body, about)).toMatch(reason);
 });
 
+test('an error that is longer than what is read of it is known by its beginning', () => {
+	for (const begin of ['{"error": {"message":"', '{"success":false,"trace":"'])
+		expect(problemOf(begin + 'x'.repeat(9_000), transcript)).toMatch(TEXT);
+});
+
 const SEGMENTS = '"segments":[{"text":"a"}]}';
 test.each<[string, Partial<AboutFile>, Buffer | string]>([
 	['words with such a name', transcript, '{"message_id":1,"my_error":1,"codec":"x"}'],
 	['an error that is null', transcript, '{"error":null,"text":"Hello"}'],
+	['more than is read', transcript, `{"error": null,"text":"${'x'.repeat(9_000)}`],
 	['a list, whatever else it has', transcript, `{"message":"ok","code":0,${SEGMENTS}`],
 	['a list of which one entry is an error', at('.json'), '[{"word":"a"},{"error":"a word"}]'],
 	['a success', transcript, '{"success":true,"text":"Hello"}'],

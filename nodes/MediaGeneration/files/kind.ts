@@ -84,10 +84,16 @@ function isErrorObject(value: unknown): boolean {
 	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
 }
 
+/** An error that is longer than what is read of a file begins like this. */
+const BEGINS_AS_ERROR = /^[[{\s]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:(?!\s*null))/i;
+
 /** Tells whether a text is no file of this type. @param expected undefined if no type is known */
 function isMessage(text: string, expected: kinds.FileType | undefined): boolean {
 	if (text.startsWith('<')) return true;
-	if (looksLikeJson(text)) return isErrorObject(readJson(text).body);
+	if (looksLikeJson(text)) {
+		const { body } = readJson(text);
+		return body === undefined ? BEGINS_AS_ERROR.test(text) : isErrorObject(body);
+	}
 	if (/^(srt|vtt)$/.test(expected?.extension ?? '')) return !/-->|^WEBVTT/.test(text);
 	return expected?.extension === 'json';
 }
