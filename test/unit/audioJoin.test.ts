@@ -96,6 +96,14 @@ describe('subtitles', () => {
 	});
 
 	test('that can not be merged are named in a hint', async () => {
+		const [first, second] = input({ mimeType: 'text/srt' });
+		delete second?.binary?.captions;
+		const some = await runNode({
+			parameters: join,
+			input: [first, second] as INodeExecutionData[],
+		});
+		const hint = 'Not every part has a transcript (SRT), so none was joined.';
+		expect(some.json[0]?.hint).toBe(hint);
 		const broken = input({ mimeType: 'text/srt', data: 'bm9uc2Vuc2U=' });
 		const { json } = await runNode({ parameters: join, input: broken });
 		expect(json[0]?.hint).toMatch(/^The transcript of the 1st item can't be read/);

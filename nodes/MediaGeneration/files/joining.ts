@@ -53,7 +53,13 @@ export async function joinSources(
 	const texts: string[] = [];
 	for (const extension of ['srt', 'json'] as const) {
 		const transcripts = sources.flatMap((source) => source[extension] ?? []);
-		if (transcripts.length < sources.length) continue;
+		if (transcripts.length === 0) continue;
+		if (transcripts.length < sources.length) {
+			hints.push(
+				`Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`,
+			);
+			continue;
+		}
 		// A broken transcript must not cost the sound.
 		const read = await attemptLater(async () => {
 			const parts = await transcriptsOf(context, transcripts, plan.parts);
