@@ -24,6 +24,7 @@ test.each<[string, string | undefined]>([
 	['data.json', 'data.json'],
 	['con', 'con_'],
 	['LPT1.old', 'LPT1_.old'],
+	['nul .', 'nul_'],
 	['console', 'console'],
 	['', undefined],
 	[' . ', undefined],

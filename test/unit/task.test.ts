@@ -96,6 +96,7 @@ test.each<[string, boolean, string | undefined]>([
 	['{"success":false,"message":"task_id is required"}', false, undefined],
 	['{"message":"\\"task_id\\":\\"a\\""}', false, undefined],
 	['{"success":false,"task_id":"","task_Id":null}', false, undefined],
+	['{"success":true,"taskID":"t1"}', true, 't1'],
 ])('the text %s mentions a task: %j, %s', (text, expected, taskId) => {
 	expect(mentionsTask(text)).toBe(expected);
 	expect(taskIdIn(text)).toBe(taskId);

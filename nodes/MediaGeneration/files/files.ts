@@ -59,7 +59,7 @@ const MAX_STEM_BYTES = 185;
 /** Windows and others refuse some of these in names; the rest are halves of characters, and marks that change the writing direction. */
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
 /** Windows takes these names for devices, with any extension. */
-const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?= *(\.|$))/i;
 
 /** Makes the name of files, without an extension that the user typed, because their own replaces it. Returns undefined if nothing is left. */
 export function stemOf(text = ''): string | undefined {

@@ -1,5 +1,5 @@
 /** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { isObject, trimmedText, urlOf, type JsonObject } from '../base/json';
 import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/limits';
@@ -12,7 +12,7 @@ export interface TaskOutput {
 	kind: OutputKind;
 }
 
-const URL_KEY = /((^|_)ur[il]s?|Ur[il]s?)$/;
+const URL_KEY = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
 /** Fields with smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
 /** A name with such a word refers to what the request carried. */
@@ -35,7 +35,7 @@ export const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
 /** Finds an address. Words such as "pending" would be relative ones, too, so one without a leading slash needs the extension of a file. */
 function addressIn(value: unknown): string | undefined {
-	const text = asText(value) ?? '';
+	const text = trimmedText(value) ?? '';
 	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
 	if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? text : undefined;
 	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return undefined;
@@ -65,7 +65,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
-	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
+	if (/audio/i.test(name) || /sound|speech|tts|audio|voice|music/i.test(taskType)) return 'audio';
 	return 'file';
 }
 

@@ -103,7 +103,7 @@ export function parseTask(body: unknown): Task | undefined {
 
 /** Tells whether an answer's text contains any `task_id`, however deep: then a task may exist, whatever else the answer says. */
 export function mentionsTask(text: string): boolean {
-	return /"task_?[iI]d"\s*:\s*(?:"[^"]|-?\d)/.test(text);
+	return /"task_?id"\s*:\s*(?:"[^"]|-?\d)/i.test(text);
 }
 
 /** Lists the values of the given names, in all layers of an answer. */
@@ -130,7 +130,7 @@ export function listedIn(record: unknown): { taskId: string; raw: JsonObject } |
 
 /** Finds a task ID anywhere in an answer's text, which may be no JSON, or only the beginning of it. */
 export function taskIdIn(text: string): string | undefined {
-	const found = /"task_?[iI]d"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/.exec(text);
+	const found = /"task_?id"\s*:\s*(?:"([^"\\]{1,500})"|(\d{1,40})\b)/i.exec(text);
 	return found?.[1] ?? found?.[2];
 }
 
