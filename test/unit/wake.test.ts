@@ -246,18 +246,52 @@ describe('it wakes', () => {
 					body: { received: true },
 					items: [{ json: { status: 'done' } }],
 				});
-				await machine.pause(30_000);
+				await machine.pause(6 * MINUTE);
 			}
 		});
 	});
 
-	test('once, though a call that n8n read before comes later: another node may sleep by then', async () => {
+	test('once, though the body of a call comes minutes after n8n read the execution: another node may sleep by then', async () => {
 		const { post } = sleeping();
-		await onMachine(async () => {
+		await onMachine(async (machine) => {
 			expect((await post({ id: 't1' })).status).toBe(200);
-			expect(await post({ id: 't1' })).toEqual(told(503, BUSY));
+			for (const waitMs of [0, 5 * MINUTE]) {
+				await machine.pause(waitMs);
+				expect(await post({ id: 't1' })).toEqual(told(503, BUSY));
+			}
 		});
 	});
+
+	test('not with what is ready after its deadline: n8n has woken it, and another node may sleep by then', async () => {
+		await onMachine(async () => {
+			const slow = open('t1');
+			slow.tasks = slow.tasks.map((task) => ({ ...task, deadline: Date.now() + 5_000 }));
+			const { post } = sleeping({ notes: [slow], fileMs: 6_000 });
+			expect(await post({ id: 't1' })).toEqual(
+				told(200, { received: true, ignored: 'its deadline has passed' }),
+			);
+		});
+	});
+
+	test('by a call of this process where its sender hangs up before n8n has stored it', async () => {
+		await onMachine(async (machine) => {
+			const { post, calls } = sleeping({ storing: new Promise(() => {}) });
+			const response = new WebhookResponse();
+			void post({ id: 't1' }, response);
+			await machine.pause(1_000);
+			response.destroy();
+			await machine.pause(MINUTE);
+			expect(calls).toHaveLength(1);
+		});
+	});
+
+	test.each([{ id: 'T1' }, { id: 'event 7', task_id: 't1', status: 'done' }])(
+		'by a task however its ID is given: %j',
+		async (body) => {
+			const woken = await sleeping().post(body);
+			expect(woken.items).toMatchObject([{ json: { task_id: 't1' } }]);
+		},
+	);
 
 	test('at once for the next call where n8n could not store it', async () => {
 		let stored = 0;

@@ -1,5 +1,6 @@
 /** Reads what n8n hands to a webhook, and answers in its place. */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { pause } from './clock';
 
 type CallRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 	rawBody?: Buffer;
@@ -21,4 +22,15 @@ export function answer(
 ): IWebhookResponseData {
 	context.getResponseObject().status(status).json(body);
 	return { noWebhookResponse: true };
+}
+
+/** Returns the status that n8n answers once it has stored what it was handed, or failed to; undefined if the caller heard or waited for none. */
+export async function answeredStatus(
+	response: ReturnType<IWebhookFunctions['getResponseObject']>,
+): Promise<number | undefined> {
+	const isAwaited = !response.headersSent && !response.destroyed;
+	if (isAwaited) await new Promise<void>((resolve) => response.once('close', () => resolve()));
+	if (isAwaited && response.writableEnded) return response.statusCode;
+	await pause(10_000);
+	return undefined;
 }

@@ -1,15 +1,15 @@
 /** Serves the webhook that wakes a sleeping execution once all its tasks have ended. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
-import { answer } from '../n8n/webhook';
+import { answer, answeredStatus } from '../n8n/webhook';
 import { cleanerOf, logOf } from '../n8n/clean';
+import { BoundedMap } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { pause } from '../n8n/clock';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson, urlOf } from '../base/json';
 import { pollUntilOneRuns, type Reported } from './ends';
-import { notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
+import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
 import {
 	ALL_OVER,
 	NOT_WAITED_FOR,
@@ -23,11 +23,12 @@ import { wokenItems, type Sleeping } from './woken';
 const resumptions = new Limiter(RESUMPTIONS_AT_ONCE);
 
 /**
- * Executions that are being resumed, or that n8n has just got, by the ID in their notes. n8n may have read another call's execution before, and
+ * Until when no other call resumes an execution, in epoch ms, by the ID in its notes. n8n may have read another call's execution before, and
  * takes that one as well if the execution sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
  */
-const resuming = new Set<string>();
-const KNOWN_MS = 30_000;
+const resuming = new BoundedMap<string, number>(20_000);
+/** n8n reads the execution before the body of a call, for which Node.js gives the sender five minutes and 30 s. */
+const KNOWN_MS = 6 * 60_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
@@ -59,7 +60,8 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	cleanerOf(context).hasUrl(resumeUrl);
 	const { id } = notes;
 	const tasks = notedTasks(notes);
-	if (!tasks.some((each) => each.taskId === taskId)) throw new CallRefusal(200, OTHER_EXECUTION);
+	const named = tasks.find((each) => each.taskId.toLowerCase() === taskId.toLowerCase());
+	if (named === undefined) throw new CallRefusal(200, OTHER_EXECUTION);
 	const client = await recentClient(context);
 	const body: unknown = context.getBodyData();
 	const saysAllOver = isObject(body) && body[ALL_OVER] === true;
@@ -73,7 +75,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			notes,
 			items: items as INodeExecutionData[],
 		},
-		reported: { taskId, saysFailed: task?.state === 'failed', saysAllOver },
+		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', saysAllOver },
 	};
 }
 
@@ -91,7 +93,7 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 /** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
 function admit({ sleeping, reported: { saysAllOver } }: Call): void {
 	const { id, context } = sleeping;
-	if (resuming.has(id)) throw beingResumed();
+	if ((resuming.get(id) ?? 0) > now()) throw beingResumed();
 	if (saysAllOver || resumptions.hasRoom) return;
 	watchOver(sleeping, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
@@ -104,16 +106,12 @@ const beingResumed = () => new CallRefusal(503, 'the execution is being resumed,
 
 async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookResponseData> {
 	const { id, context } = sleeping;
-	resuming.add(id);
+	resuming.set(id, Infinity);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
 	const late = () => refuse(context, 'a call', beingResumed());
 	sender.signal.addEventListener('abort', late);
 	let endTurn = () => {};
-	const forget = () => {
-		endTurn();
-		resuming.delete(id);
-	};
 	let output: INodeExecutionData[] | undefined;
 	try {
 		endTurn = await resumptions.take(1, sender.signal).catch(() => {
@@ -122,31 +120,31 @@ async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookRespons
 		output = await outputOf(sleeping, reported);
 	} finally {
 		sender.end();
-		if (output === undefined) forget();
+		if (output === undefined) {
+			endTurn();
+			resuming.delete(id);
+		}
 	}
-	const response = context.getResponseObject();
-	const isAnswered = response.headersSent ? { noWebhookResponse: true } : undefined;
+	const isAnswered = context.getResponseObject().headersSent;
 	if (output === undefined)
-		return isAnswered ?? answer(context, 202, { received: true, waiting: true });
+		return isAnswered
+			? { noWebhookResponse: true }
+			: answer(context, 202, { received: true, waiting: true });
+	void settle(sleeping, endTurn);
 	const workflowData = [output];
-	const settle = async () => {
-		endTurn();
-		await pause(KNOWN_MS);
-		resuming.delete(id);
-	};
-	if (isAnswered === undefined && !response.destroyed) {
-		response.once('close', () => {
-			if (response.statusCode < 400) void settle();
-			else forget();
-		});
-		return { webhookResponse: { received: true }, workflowData };
-	}
-	// Nothing tells whether n8n stores them, so this process calls again.
-	void pause(10_000).then(() => {
-		void settle();
-		watchOver(sleeping, 'now');
-	});
-	return { ...isAnswered, workflowData };
+	return isAnswered
+		? { noWebhookResponse: true, workflowData }
+		: { webhookResponse: { received: true }, workflowData };
+}
+
+/** Waits until n8n has stored what it was handed, or has failed to. */
+async function settle(sleeping: Sleeping, endTurn: () => void): Promise<void> {
+	const { id, context } = sleeping;
+	const status = await answeredStatus(context.getResponseObject());
+	endTurn();
+	resuming.set(id, status !== undefined && status >= 400 ? 0 : now() + KNOWN_MS);
+	// Nothing tells whether n8n has stored it, so this process calls again.
+	if (status === undefined) watchOver(sleeping, 'now');
 }
 
 /** Returns the output; undefined if a task still runs. Throws a CallRefusal if the service does not say. */
@@ -155,7 +153,12 @@ async function outputOf(
 	reported: Reported,
 ): Promise<INodeExecutionData[] | undefined> {
 	const polled = await pollUntilOneRuns(sleeping, reported);
-	if (polled.kind === 'over') return await wokenItems(sleeping, polled.ends);
+	if (polled.kind === 'over') {
+		const output = await wokenItems(sleeping, polled.ends);
+		if (now() < lastDeadline(sleeping.tasks)) return output;
+		// n8n has woken it, and it can sleep again by now, on a later node.
+		throw new CallRefusal(200, 'its deadline has passed');
+	}
 	if (polled.isReported) watchOver(expecting(sleeping, reported), 'now');
 	else watchOver(sleeping, 'later');
 	if (polled.kind === 'running') return undefined;

@@ -113,7 +113,7 @@ function placesOf(body: unknown, ...names: string[]): unknown[] {
 }
 
 const idOf = ({ id, task_id, taskId }: JsonObject) =>
-	[id, task_id, taskId].map(asText).find(isGiven);
+	[task_id, taskId, id].map(asText).find(isGiven);
 
 /** Finds the task ID in an answer or a callback (docs/service.md, "Endpoints"). A bare `id` can be that of what wraps it. */
 export function taskIdOf(body: unknown): string | undefined {
