@@ -138,7 +138,7 @@ function actionSections(description: INodeTypeDescription): Section[] {
 }
 
 /** What as many operations have is explained once. */
-const OPERATIONS_IN_COMMON = 4;
+const OPERATIONS_IN_COMMON = 3;
 
 function commonIn(sections: readonly Section[]): Set<string> {
 	const all = sections.flatMap(({ entries }) => entries.map(({ lines }) => lines));
@@ -149,10 +149,8 @@ function commonIn(sections: readonly Section[]): Set<string> {
 
 function linesOf({ title, about, entries }: Section, common: ReadonlySet<string>): string[] {
 	const own = entries.filter(({ lines }) => !common.has(lines)).map(({ lines }) => lines);
-	const names = entries
-		.filter(({ lines }) => common.has(lines) && !lines.startsWith('- _'))
-		.map(({ name }) => name)
-		.join(', ');
+	const shared = entries.filter(({ lines }) => common.has(lines) && !lines.startsWith('- _'));
+	const names = [...new Set(shared.map(({ name }) => name))].join(', ');
 	return [
 		...[title, '', about, ''],
 		...(own.length === 0 ? [] : [...own, '']),
@@ -169,7 +167,7 @@ export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescr
 		[
 			'# What the editor offers',
 			'',
-			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, what it does, and when it is shown. A default is that of a field or option once it is added: an option that is not there is off or empty. `@tool`: as a tool of an AI agent.',
+			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, what it does, and when it is shown. The default of an option holds without it, too, with these exceptions: Include Input, Split Files and Transcript in Output are then off, Stop After Credits sets no limit, and settings of a voice or a sound are not sent. `@tool`: as a tool of an AI agent.',
 			'',
 			'## Common fields and options',
 			'',

@@ -223,6 +223,11 @@ describe('which fields are shown', () => {
 		const joined = forRun({ ...byId, longText: 'join', waitForCompletion: false, ...sleeping });
 		expect(joined).not.toHaveProperty('waitForCompletion');
 		expect(joined).toHaveProperty('waitMode', 'callback');
+		// What speech has left hides nothing elsewhere.
+		const left = { ...sound, waitForCompletion: false, longText: 'join' };
+		expect(forRun(left)).toHaveProperty('waitForCompletion', false);
+		const wait = { resource: 'task', operation: 'wait', waitMode: 'callback', longText: 'parts' };
+		expect(forRun(wait)).toHaveProperty('waitMode', 'callback');
 		const tool = { ...action, name: 'mediaGenerationTool' };
 		expect(forRun({ ...sound, ...sleeping }, tool)).not.toHaveProperty('waitMode');
 		const withFiles = { ...image, options: { referenceImages: 'data' } };

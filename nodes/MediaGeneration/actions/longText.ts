@@ -36,7 +36,7 @@ export const longTextFields: INodeProperties[] = [
 			ui.choice(
 				'One Item per Part',
 				'parts',
-				'Split the text, and output one item for each part. Can’t be suspended.',
+				"Split the text, and output one item for each part. Can't be suspended.",
 			),
 		],
 		default: 'off',

@@ -39,8 +39,6 @@ const startingFields: INodeProperties[] = [
 		default: true,
 		description:
 			'Whether to wait until the task is finished and output its result. If off, the node outputs the task ID at once.',
-		// A joined file needs all of its parts.
-		displayOptions: { hide: { longText: ['join'] } },
 	}),
 	ui.text('Callback URL', 'callbackUrl', {
 		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
@@ -67,8 +65,8 @@ const waitingFields: INodeProperties[] = [
 		default: 'poll',
 		description:
 			'Whether the execution keeps running while its tasks run, or sleeps and takes no place in n8n',
-		// An agent waits for its tool, and a sleeping execution continues with one item per input item.
-		displayOptions: { hide: { ...ui.AS_TOOL, longText: ['parts'] } },
+		// An agent waits for its tool.
+		displayOptions: { hide: ui.AS_TOOL },
 	}),
 	ui.notice(
 		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
@@ -140,12 +138,12 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 			ui.choice(
 				'Error',
 				'error',
-				'The item fails with the task ID, so that "Task: Wait" can go on from there',
+				'The item fails with the task ID, so that "Task: Wait" can continue from there',
 			),
 			ui.choice(
 				'Return Task',
 				'returnTask',
-				'The item goes on with the task as last seen and unfinished set to true',
+				'The item continues with the task as last seen and unfinished set to true',
 			),
 		],
 		default: 'error',
@@ -155,7 +153,7 @@ const endingOptions = (graceS: number): INodeProperties[] => [
 		typeOptions: { minValue: 0 },
 		default: graceS,
 		description:
-			'How long to poll before the execution goes to sleep, as short tasks finish sooner',
+			'How long to poll before the execution goes to sleep, because short tasks finish sooner',
 		displayOptions: { show: SUSPENDING },
 	}),
 	ui.toggle('Split Files', 'splitFiles', {
@@ -181,7 +179,17 @@ function inCollection(option: INodeProperties): INodeProperties {
 	return { ...option, displayOptions };
 }
 
-export function creatingFields({ options = [] }: Resource): INodeProperties[] {
+/** A joined file needs all of its parts, and a sleeping execution continues with one item per input item. */
+const HIDDEN_BY_LONG_TEXT: Readonly<Record<string, IDisplayOptions['hide']>> = {
+	waitForCompletion: { longText: ['join'] },
+	waitMode: { longText: ['parts'] },
+};
+
+export function creatingFields({ fields = [], options = [] }: Resource): INodeProperties[] {
+	// A value that speech has left hides nothing elsewhere.
+	const hasLongText = fields.some(({ name }) => name === 'longText');
+	const shown = (field: INodeProperties) =>
+		hasLongText ? ui.hiddenWhen(HIDDEN_BY_LONG_TEXT[field.name], [field]) : [field];
 	const all = [
 		...options,
 		...creatingOptions,
@@ -189,8 +197,8 @@ export function creatingFields({ options = [] }: Resource): INodeProperties[] {
 		...ui.hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
 	];
 	return [
-		...startingFields,
-		...ui.hiddenWhen(NOT_WAITING, waitingFields),
+		...startingFields.flatMap(shown),
+		...ui.hiddenWhen(NOT_WAITING, waitingFields).flatMap(shown),
 		ui.optionsField(all.map(inCollection)),
 	];
 }
