@@ -673,7 +673,11 @@ describe('Include Input', () => {
 
 	test.each<[string, number, Parameters<typeof ran>]>([
 		['a finished task', 1, [sound]],
-		['one without waiting', 1, [{ ...sound, waitForCompletion: false }]],
+		[
+			'one without waiting',
+			1,
+			[{ ...sound, waitForCompletion: false }, {}, { includeInput: 'TRUE' }],
+		],
 		['each of its files', 2, [sound, {}, { splitFiles: true }]],
 		['each part of a long text', 2, [long('parts'), {}, { maxCharacters: 60 }]],
 		['a joined text', 1, [long('join'), {}, { maxCharacters: 60 }]],

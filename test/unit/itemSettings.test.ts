@@ -71,7 +71,9 @@ test.each<[Fields, object]>([
 	[{ ...not, ...suspended, callbackUrl }, { waiting: { kind: 'no', callbackUrl } }],
 	[{ callbackUrl }, {}],
 	[{ downloadOutput: 'false' }, files({ download: false })],
-	[{ outputBinaryField: 'sound' }, files({ outputBinaryField: 'sound' })],
+	[{ downloadOutput: ' FALSE' }, files({ download: false })],
+	[{ downloadOutput: '' }, {}],
+	[{ outputBinaryField: ' sound' }, files({ outputBinaryField: 'sound' })],
 	[{ outputBinaryField: ' ' }, {}],
 	[{ outputFormat: 'ulaw_8000' }, files({ format: 'ulaw_8000' })],
 	...options.map(([name, value, expected]): [Fields, object] => [
@@ -119,7 +121,13 @@ describe('refused in words', () => {
 	const noSize = outside('Max File Size (MB)', 'of at least 0.001', 500);
 	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
+	const noSwitch = (label: string) => [
+		`"${label}" must be true or false`,
+		`Turn "${label}" on or off. An expression must result in true or false. Nothing was sent.`,
+	];
 	test.each<[string, Fields, string[]]>([
+		['a switch', { waitForCompletion: 'no' }, noSwitch('Wait for Completion')],
+		['an added switch', { options: { splitFiles: 1 } }, noSwitch('Split Files')],
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
 		['no time', { options: { timeout: 0 } }, noTime(600)],
 		['a time in words', { options: { timeout: 'long' } }, noTime(600)],

@@ -1,6 +1,7 @@
 /** What each operation sends for the fields of an item, and in which words it refuses them (README, "Operations"). */
 import { atOnce } from '../support/work';
-import { operationOf } from '../../nodes/MediaGeneration/actions';
+import type { INodeProperties } from 'n8n-workflow';
+import { operationOf, properties } from '../../nodes/MediaGeneration/actions';
 import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
@@ -65,10 +66,14 @@ test.each<[Fields, object]>([
 
 test.each<[string, Fields, object]>([
 	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
-	['a model', { ...speech, modelId: picked('m') }, { text: 'Hello', model_id: 'm' }],
+	['a model', { ...speech, modelId: picked(' m ') }, { text: 'Hello', model_id: 'm' }],
 	['a transcript', { ...speech, withTranscript: 'true' }, { text: 'Hello', with_transcript: true }],
 	['a text as it is', { ...speech, text: ' Hello\n' }, { text: ' Hello\n' }],
-	['a voice name', byName, { text: 'Hi', voice: 'Aria', with_transcript: false }],
+	[
+		'a voice name',
+		{ ...byName, voice: ' Aria\n' },
+		{ text: 'Hi', voice: 'Aria', with_transcript: false },
+	],
 	['a sound effect', sound, { text: 'Rain' }],
 	[
 		'settings of the voice that were added',
@@ -101,6 +106,31 @@ test.each<[string, Fields, object]>([
 ])('the body has %s', (_, fields, body) => {
 	expect(request(fields).body).toEqual(body);
 });
+
+/** The names on screen of all fields and options of an operation. */
+function namesOf(chosen: Fields): string[] {
+	const shown = (field: INodeProperties, prefix = '') =>
+		['resource', 'operation'].every(
+			(name) => field.displayOptions?.show?.[prefix + name]?.includes(String(chosen[name])) ?? true,
+		);
+	return properties
+		.filter((field) => shown(field))
+		.flatMap(({ displayName, options = [] }) => {
+			const added = options.filter((option): option is INodeProperties => 'type' in option);
+			return [
+				displayName,
+				...added.filter((each) => shown(each, '/')).map((each) => each.displayName),
+			];
+		});
+}
+
+test.each([speech, byName, sound, image])(
+	'what a refusal names is a field of the operation: %j',
+	(fields) => {
+		const named = Object.values(request(fields).labels ?? {}).flat();
+		expect(named.filter((label) => !namesOf(fields).includes(label))).toEqual([]);
+	},
+);
 
 describe('bad fields are refused in words', () => {
 	const noAddress = (value: string) => [
@@ -143,6 +173,7 @@ describe('bad fields are refused in words', () => {
 	test.each<[string, Fields, string[]]>([
 		['no text', { ...speech, text: undefined }, empty('Text')],
 		['no voice', { ...speech, voiceId: picked('') }, empty('Voice')],
+		['a text that is no number', { ...speech, text: NaN }, noText('Text')],
 		['a voice that is an object', { ...speech, voiceId: picked({}) }, noText('Voice')],
 		['a voice that leads elsewhere', { ...speech, voiceId: '../../v1i/task/image' }, elsewhere],
 		['an unpaired surrogate', { ...speech, voiceId: 'a\udc00' }, unpaired],
@@ -157,6 +188,14 @@ describe('bad fields are refused in words', () => {
 		['a body that is not JSON', { ...create, body: '{a: 1}' }, noJson(BODY, bodyExample)],
 		['a query that is a number', { ...create, query: 7 }, noObject(QUERY, queryExample)],
 		['extra fields as a list', { ...sound, ...extra('[1]') }, noObject(EXTRA, extraExample)],
+		[
+			'a loop in words',
+			{ ...sound, ...options({ loop: 'yes' }) },
+			[
+				'"Loop" must be true or false',
+				'Turn "Loop" on or off. An expression must result in true or false. Nothing was sent.',
+			],
+		],
 		[
 			'a speed in words',
 			{ ...speech, ...options({ speed: 'fast' }) },
@@ -184,6 +223,11 @@ describe('bad fields are refused in words', () => {
 			'"Extra Body Fields" has {{ $json.a }}',
 		],
 		['Body', { ...create, body: `{"a": "${typed}"}` }, `"Body" has ${typed}`],
+		[
+			'Fields',
+			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
+			`"Fields" is ${typed}`,
+		],
 	])('an expression that was typed as plain text: %s', (_, fields, message) => {
 		expect(refusalOf(() => request(fields))).toEqual({
 			message: `${message}, word for word: the field is on Fixed`,
@@ -199,6 +243,10 @@ describe('bad fields are refused in words', () => {
 		[
 			{ ...speech, voiceId: picked('{{ $x') },
 			{ ...speech, voiceId: picked('={{ $json.a }}') },
+		],
+		[
+			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
+			{ ...form, fields: { field: [{ name: 'a', value: '={{ $json.a }}' }] } },
 		],
 		[{ ...sound, text: 'Set {{ braces }} or $5' }, sound],
 	])(

@@ -8,7 +8,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { invalid, messageOf, quote } from '../base/failures';
-import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
 import { deepMerge, jsonObject } from './jsonObjects';
@@ -72,23 +72,11 @@ export class ItemFields {
 		return isObject(given) ? given : {};
 	}
 
-	/** Returns the expression that a field or option has; undefined for a fixed value. */
-	private expressionIn(name: string): string | undefined {
+	/** Returns what the workflow has for a field or option: a fixed value, or an expression. */
+	private typed(name: string): unknown {
 		const { parameters } = this.context.getNode();
 		const options: JsonObject = isObject(parameters.options) ? parameters.options : {};
-		const typed = valueIn(parameters[name] ?? options[name]);
-		return typeof typed === 'string' && typed.startsWith('=') ? typed : undefined;
-	}
-
-	/** Refuses an expression that was typed as plain text. An expression's result is data, and may look like one. */
-	private checkTyped(text: string, name: string, label: string): void {
-		const [typed] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(text) ?? [];
-		if (typed === undefined || this.expressionIn(name) !== undefined) return;
-		const verb = typed === text.trim() ? 'is' : 'has';
-		throw invalid(
-			`"${label}" ${verb} ${quote(typed, 60)}, word for word: the field is on Fixed`,
-			'Switch it to Expression (above the field, on the right). Nothing was sent.',
-		);
+		return valueIn(parameters[name] ?? options[name]);
 	}
 
 	private parameter(name: string, fallback: null | object): unknown {
@@ -102,37 +90,46 @@ export class ItemFields {
 		}
 	}
 
-	rows(name: string, entry: string): JsonObject[] {
-		const value = this.raw(name);
-		const rows = isObject(value) ? value[entry] : undefined;
-		return Array.isArray(rows) ? rows.filter(isObject) : [];
+	rows(name: string, entry: string, label: string): JsonObject[] {
+		const typed = rowsIn(this.typed(name), entry);
+		for (const value of typed.flatMap((row) => Object.values(row))) checkTyped(value, label);
+		return rowsIn(this.raw(name), entry);
+	}
+
+	/** Returns '' for an empty field. */
+	private given(name: string, label: string): string {
+		const value = this.raw(name) ?? '';
+		const text = typeof value === 'boolean' || value === '' ? String(value) : asText(value);
+		if (text === undefined)
+			throw invalid(
+				`The field "${label}" is not a text`,
+				`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
+			);
+		checkTyped(this.typed(name), label);
+		return text;
+	}
+
+	/** Returns undefined for an empty field, which is left out of the request. */
+	optionalText(name: string, label: string): string | undefined {
+		return this.given(name, label).trim() || undefined;
 	}
 
 	requiredText(name: string, label: string): string {
-		const text = this.optionalText(name, label);
-		if (text !== undefined) return text;
+		return this.wholeText(name, label).trim();
+	}
+
+	/** Keeps spaces and line ends around the text. */
+	wholeText(name: string, label: string): string {
+		const text = this.given(name, label);
+		if (text.trim() !== '') return text;
 		throw invalid(
 			`The field "${label}" is empty`,
 			`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
 		);
 	}
 
-	/** Returns undefined for an empty field, which is left out of the request. */
-	optionalText(name: string, label: string): string | undefined {
-		const value = this.raw(name);
-		if (value === undefined) return undefined;
-		if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
-			throw invalid(
-				`The field "${label}" is not a text`,
-				`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
-			);
-		const text = String(value);
-		this.checkTyped(text, name, label);
-		return text.trim() === '' ? undefined : text;
-	}
-
 	pathPart(name: string, label: string): string {
-		const text = this.requiredText(name, label).trim();
+		const text = this.requiredText(name, label);
 		const problem = pathProblem(text);
 		if (problem === undefined) return encodeURIComponent(text);
 		throw invalid(
@@ -142,18 +139,24 @@ export class ItemFields {
 	}
 
 	taskId(): string {
-		return checkedTaskId(this.requiredText('taskId', 'Task ID').trim());
+		return checkedTaskId(this.requiredText('taskId', 'Task ID'));
 	}
 
 	/** @param own the ID that the item itself has */
 	taskIds(own: string | undefined): string[] {
 		const value = this.raw('taskId');
-		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID').trim();
+		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID');
 		return listedTaskIds(given as readonly unknown[] | string, own);
 	}
 
-	boolean(name: string, fallback = false): boolean {
-		return asBoolean(this.raw(name)) ?? fallback;
+	boolean(name: string, label: string, fallback = false): boolean {
+		const value = this.raw(name) ?? '';
+		const read = value === '' ? fallback : asBoolean(value);
+		if (read !== undefined) return read;
+		throw invalid(
+			`"${label}" must be true or false`,
+			`Turn "${label}" on or off. An expression must result in true or false. Nothing was sent.`,
+		);
 	}
 
 	number(name: string, label: string, range: NumberRange = {}): number {
@@ -173,7 +176,7 @@ export class ItemFields {
 
 	/** Returns how many entries the user asks for. */
 	limit(): number {
-		return this.boolean('returnAll')
+		return this.boolean('returnAll', 'Return All')
 			? Infinity
 			: this.number('limit', 'Limit', { least: 1, whole: true });
 	}
@@ -184,7 +187,7 @@ export class ItemFields {
 			Object.hasOwn(this.options, name),
 		);
 		const read = ({ name, displayName, type }: INodeProperties) =>
-			type === 'boolean' ? asBoolean(this.options[name]) : this.number(name, displayName);
+			type === 'boolean' ? this.boolean(name, displayName) : this.number(name, displayName);
 		return Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
 	}
 
@@ -202,15 +205,36 @@ export class ItemFields {
 
 	/** Reads JSON. The placeholder has an example. */
 	json({ name, displayName: label, placeholder: example }: INodeProperties): JsonObject {
-		const given = this.raw(name);
-		if (typeof given === 'string') this.checkTyped(given, name, label);
-		return jsonObject(given, { label, example, expression: this.expressionIn(name) });
+		const typed = this.typed(name);
+		checkTyped(typed, label);
+		return jsonObject(this.raw(name), { label, example, expression: expressionIn(typed) });
 	}
 
 	/** Merges fields with the option for further ones. Undefined values are left out when the body becomes JSON. */
 	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
 		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
 	}
+}
+
+function expressionIn(typed: unknown): string | undefined {
+	return typeof typed === 'string' && typed.startsWith('=') ? typed : undefined;
+}
+
+/** Refuses an expression that was typed as plain text. An expression's result is data, and may look like one. */
+function checkTyped(typed: unknown, label: string): void {
+	if (typeof typed !== 'string' || expressionIn(typed) !== undefined) return;
+	const [found] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(typed) ?? [];
+	if (found === undefined) return;
+	const verb = found === typed.trim() ? 'is' : 'has';
+	throw invalid(
+		`"${label}" ${verb} ${quote(found, 60)}, word for word: the field is on Fixed`,
+		'Switch it to Expression (above the field, on the right). Nothing was sent.',
+	);
+}
+
+function rowsIn(value: unknown, entry: string): JsonObject[] {
+	const rows = isObject(value) ? value[entry] : undefined;
+	return Array.isArray(rows) ? rows.filter(isObject) : [];
 }
 
 function valueIn(given: unknown): unknown {

@@ -137,7 +137,7 @@ export const image: Resource = {
 				files: referenceFiles,
 				request(item) {
 					const body = item.body(
-						{ prompt: item.requiredText('prompt', 'Prompt'), ...pictureFields(item) },
+						{ prompt: item.wholeText('prompt', 'Prompt'), ...pictureFields(item) },
 						imageExtraFields,
 					);
 					if (body.assets === undefined)

@@ -106,12 +106,12 @@ const namelessRow = (field: string) =>
 /** Reads the texts of the form; a later row wins over an earlier one of the same name. */
 export function formTexts(item: ItemFields): JsonObject {
 	const rows = item
-		.rows('fields', 'field')
+		.rows('fields', 'field', 'Fields')
 		.map(({ name, value }) => [trimmedText(name), value] as const);
 	if (rows.some(([name]) => name === undefined)) throw namelessRow('Fields');
 	return Object.fromEntries(rows.map(([name = '', value]) => [name, value ?? '']));
 }
 
 export function formFiles(item: ItemFields): InputFile[] {
-	return item.rows('files', 'file').map((row) => inputFile(item, row, FILES));
+	return item.rows('files', 'file', 'Files').map((row) => inputFile(item, row, FILES));
 }

@@ -45,7 +45,7 @@ export const soundEffect: Resource = {
 					kind: 'sound-effect',
 					path: '/v1/task/sound-effect',
 					body: item.body(
-						{ text: item.requiredText('text', 'Text'), ...item.sentOptions(soundOptions) },
+						{ text: item.wholeText('text', 'Text'), ...item.sentOptions(soundOptions) },
 						soundExtraFields,
 					),
 					labels: ui.labelsOf(soundOptions),

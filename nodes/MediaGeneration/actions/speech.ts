@@ -57,6 +57,7 @@ const speechLabels = {
 	with_transcript: 'Captions',
 	...ui.labelsOf(voiceOptions),
 };
+const speechByNameLabels = { voice: 'Voice Name', with_transcript: 'Captions' };
 
 function voiceSettings(item: ItemFields) {
 	const settings = item.sentOptions(voiceOptions);
@@ -133,10 +134,10 @@ export const speech: Resource = {
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
 						body: item.body(
 							{
-								text: item.requiredText('text', 'Text'),
+								text: item.wholeText('text', 'Text'),
 								model_id: item.optionalText('modelId', 'Model'),
 								// Some services refuse the field here, so it is sent only if it is wanted.
-								with_transcript: item.boolean('withTranscript') ? true : undefined,
+								with_transcript: item.boolean('withTranscript', 'Captions') ? true : undefined,
 								voice_settings: voiceSettings(item),
 							},
 							speechExtraFields,
@@ -161,13 +162,13 @@ export const speech: Resource = {
 					path: '/v1e/task/text-to-speech',
 					body: item.body(
 						{
-							text: item.requiredText('text', 'Text'),
+							text: item.wholeText('text', 'Text'),
 							voice: item.requiredText('voice', 'Voice Name'),
-							with_transcript: item.boolean('withTranscript'),
+							with_transcript: item.boolean('withTranscript', 'Captions'),
 						},
 						speechExtraFields,
 					),
-					labels: speechLabels,
+					labels: speechByNameLabels,
 				}),
 			},
 		},

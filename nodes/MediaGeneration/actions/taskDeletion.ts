@@ -55,11 +55,12 @@ async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Tas
 /** Reads every task first: if one can't be read, nothing is deleted. */
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskIds = fields.taskIds(undefined);
+	const deletesFinished = fields.boolean('deleteFinished', 'Delete Finished');
 	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
 	for (const taskId of taskIds) {
 		const { state, status } = await readBeforeDeletion(from, taskId);
-		if (state === 'running' || fields.boolean('deleteFinished')) doomed.push(taskId);
+		if (state === 'running' || deletesFinished) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}
 	if (doomed.length === 0)

@@ -1,6 +1,13 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { asNumber, isObject, textsBetweenCommas, trimmedText, type JsonObject } from '../base/json';
+import {
+	asBoolean,
+	asNumber,
+	isObject,
+	textsBetweenCommas,
+	trimmedText,
+	type JsonObject,
+} from '../base/json';
 import type { ItemFields } from './fields';
 import * as ui from './ui';
 import type { FileSettings } from './waiting';
@@ -81,7 +88,7 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 export function readTriggerFileSettings(fields: ItemFields): FileSettings {
 	const maxFileMb = asNumber(fields.options.maxFileSize) ?? ui.MAX_FILE_MB;
 	return {
-		download: fields.boolean('downloadOutput', true),
+		download: asBoolean(fields.raw('downloadOutput')) ?? true,
 		outputBinaryField: trimmedText(fields.raw('outputBinaryField')) ?? 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : ui.MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,

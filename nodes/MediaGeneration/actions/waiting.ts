@@ -1,6 +1,6 @@
 /** Reads how an item waits, and what it does with its files. The fields are in `waitingFields.ts`. */
 import { invalid, type FailureError } from '../base/failures';
-import { asText } from '../base/json';
+import { trimmedText } from '../base/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';
 import { MAX_FILE_MB } from './ui';
@@ -38,19 +38,19 @@ export function readMaxFileBytes(fields: ItemFields): number {
 
 function readFileSettings(fields: ItemFields): FileSettings {
 	return {
-		download: fields.boolean('downloadOutput', true),
+		download: fields.boolean('downloadOutput', 'Download Output', true),
 		outputBinaryField:
 			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
 		maxFileBytes: readMaxFileBytes(fields),
 		fileName: fields.optionalText('fileName', 'File Name'),
-		format: asText(fields.raw('outputFormat')),
-		splitFiles: fields.boolean('splitFiles'),
-		transcriptInOutput: fields.boolean('transcriptInOutput'),
+		format: trimmedText(fields.raw('outputFormat')),
+		splitFiles: fields.boolean('splitFiles', 'Split Files'),
+		transcriptInOutput: fields.boolean('transcriptInOutput', 'Transcript in Output'),
 	};
 }
 
 function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
-	if (!alwaysWaits && !fields.boolean('waitForCompletion', true))
+	if (!alwaysWaits && !fields.boolean('waitForCompletion', 'Wait for Completion', true))
 		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
 	const mode = fields.choice('waitMode', 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
@@ -92,7 +92,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		timeoutMs: fields.number('timeout', 'Timeout (Seconds)', timeout) * 1000,
 		onTimeout: fields.choice('onTimeout', 'On Timeout', ['error', 'returnTask']),
 		minimumCredits: fields.number('minimumCredits', 'Minimum Credits', balance) || undefined,
-		sendUnclearAgain: fields.boolean('sendUnclearAgain'),
+		sendUnclearAgain: fields.boolean('sendUnclearAgain', 'Send Unclear Creations Again'),
 	};
 }
 
@@ -110,7 +110,7 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 	].find(Boolean);
 	if (waiting.kind === 'suspend' && several)
 		throw invalid(
-			`"${several}" can't be combined with Suspend: a sleeping execution goes on with exactly one item per input item`,
+			`"${several}" can't be combined with Suspend: a sleeping execution continues with exactly one item per input item`,
 			'Set "Wait Mode" to "Poll", or change that field. Nothing was sent.',
 		);
 	if (waiting.kind === 'no' && longText.kind === 'join')

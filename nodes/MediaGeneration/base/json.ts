@@ -36,9 +36,10 @@ export function asNumber(value: unknown): number | undefined {
 	return Number.isFinite(number) ? (number as number) : undefined;
 }
 
-/** Returns a boolean, also from its name. */
+/** Returns a boolean, also from its name. Spreadsheets write it in capitals. */
 export function asBoolean(value: unknown): boolean | undefined {
-	if (value === 'true' || value === 'false') return value === 'true';
+	const name = typeof value === 'string' ? value.trim().toLowerCase() : undefined;
+	if (name === 'true' || name === 'false') return name === 'true';
 	return typeof value === 'boolean' ? value : undefined;
 }
 

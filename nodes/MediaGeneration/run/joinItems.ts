@@ -12,15 +12,11 @@ import { ensured } from '../base/boundedMap';
 import { attempt, attemptLater, invalid, type Failure, itemsInWords } from '../base/failures';
 import { failedItem, type Executing } from './output';
 
-function textField(fields: ItemFields, name: string, label: string): string | undefined {
-	return fields.optionalText(name, label)?.trim();
-}
-
 /** Groups items by their value of Group By; undefined if it is empty. */
 function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFields[]> {
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items)
-		ensured(groups, textField(item, 'groupBy', 'Group By'), () => []).push(item);
+		ensured(groups, item.optionalText('groupBy', 'Group By'), () => []).push(item);
 	return groups;
 }
 
@@ -38,12 +34,12 @@ async function joinGroup(
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData> {
 	const [first] = items as [ItemFields];
-	const inputField = first.requiredText('inputBinaryField', 'Input Data Field Name').trim();
+	const inputField = first.requiredText('inputBinaryField', 'Input Data Field Name');
 	const sources = items.map((item) => inputSource(item, inputField));
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(first),
 		maxBytes: readMaxFileBytes(first),
-		baseName: textField(first, 'fileName', 'File Name') ?? 'joined',
+		baseName: first.optionalText('fileName', 'File Name') ?? 'joined',
 		withTranscript: false,
 		nameOf: (number) => itemsInWords([items[number]?.itemIndex ?? number]),
 	});
@@ -53,7 +49,7 @@ async function joinGroup(
 			'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.',
 		);
 	const outputBinaryField =
-		textField(first, 'outputBinaryField', 'Put Output File in Field') ?? 'data';
+		first.optionalText('outputBinaryField', 'Put Output File in Field') ?? 'data';
 	const { outputs, binary } = inFields(joined.files, outputBinaryField);
 	const pairedItem = pairedItems(items);
 	const json: IDataObject = {

@@ -22,7 +22,7 @@ import type { Spending } from '../task/spending';
 
 /** Returns the JSON of an input item if "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
-	const isWanted = attempt(() => fields?.options.includeInput === true);
+	const isWanted = attempt(() => fields?.boolean('includeInput', 'Include Input'));
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
 }
 

@@ -91,7 +91,7 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const count = (whole?.taskIds ?? taskIds).length;
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(
-			"A suspended execution can't wait for several tasks of one item: it goes on with exactly one item per input item",
+			"A suspended execution can't wait for several tasks of one item: it continues with exactly one item per input item",
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
 	const item = (ids: readonly string[], assembly: Assembly): Item => {
