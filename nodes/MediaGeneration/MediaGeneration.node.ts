@@ -35,7 +35,8 @@ const forBuilders = {
 		searchHint:
 			'Use for AI speech (text to speech, voiceover, audiobook, captions), sound effects, images and music from one task-based service. It creates the tasks, waits, and outputs the files as binary data: no HTTP Request, Wait or loop is needed, and all items run at the same time. For long texts set longText to "join". For tasks of more than a few minutes set waitMode to "callback", and put a second node (resource "task", operation "wait") behind it. Voice and model IDs: resources "voice" and "model", operation "getAll".',
 		relatedNodes: Object.entries({
-			'n8n-nodes-media-generation.mediaGenerationTrigger': 'Starts a workflow when a task has finished',
+			'n8n-nodes-media-generation.mediaGenerationTrigger':
+				'Starts a workflow when a task has finished',
 			'n8n-nodes-base.readWriteFile': 'Writes the binary field "data" to disk',
 			'n8n-nodes-base.splitOut':
 				'Makes an item of each text of a list, so that each becomes a file',
