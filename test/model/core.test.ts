@@ -11,19 +11,20 @@ import { loadProcesses, SEED, SEEDS } from './processes';
 
 const processes = loadProcesses();
 
-test('killed while it waits: the Retry of what n8n has saved takes the task from the list', async () => {
-	const { broken } = await play(
+test('killed while it waits: the Retry of what n8n has saved takes the task from the list, whatever is left to spend', async () => {
+	const { broken, story } = await play(
 		{
 			...PLAIN_HISTORY,
-			node: { ...PLAIN_NODE, savesProgress: true },
+			node: { ...PLAIN_NODE, savesProgress: true, minimumCredits: 50 },
 			list: { ...NO_LIST, kind: 'data' },
-			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			tasks: [{ ...PLAIN_TASK, seconds: 40, cost: 60 }],
 			events: [{ at: 11, kind: 'death' }],
 			retries: [{ changed: false }],
 		},
 		processes,
 	);
 	expect(broken).toEqual([]);
+	expect(story.at(-1)).toMatch(/execution 2 ends: success/);
 });
 
 test(

@@ -499,11 +499,12 @@ describe('Minimum Credits', () => {
 		expect(sent).toEqual([]);
 	});
 
-	test('what is paid for already needs no balance', async () => {
+	test('what is paid for already needs no balance, and what is not found is not sent again without one', async () => {
 		let balance = 100;
+		const again = { ...sound, options: { minimumCredits: 50, sendUnclearAgain: true } };
 		const { json, sent } = await runNode({
-			parameters: [guarded(50), guarded(50)],
-			creations: [good, unclear],
+			parameters: [guarded(50), guarded(50), again],
+			creations: [good, unclear, unclear],
 			files: ['HTTP 404', 'HTTP 404'],
 			node: { ...goOn, tries: 2 },
 			answer({ url, method }) {
@@ -511,8 +512,13 @@ describe('Minimum Credits', () => {
 				return url.endsWith('/v1/credits') ? { body: { credits: balance } } : undefined;
 			},
 		});
-		expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unknown' }]);
-		expect(sent).toHaveLength(2);
+		expect(json).toMatchObject([
+			{ status: 'done' },
+			{ outcome: 'unknown' },
+			{ outcome: 'unknown' },
+		]);
+		expect(json[2]?.error).toMatch(/the task may exist; this try: The account has 0 credits/);
+		expect(sent).toHaveLength(3);
 	});
 });
 

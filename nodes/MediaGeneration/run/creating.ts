@@ -46,12 +46,12 @@ export async function createdFor(
 	}
 }
 
-/** Keeps the first, unclear result if a creation was sent again and refused: it may still be paid for. */
+/** Keeps the first, unclear result if nothing was created instead: it may still be paid for. */
 function keepUnclear({ ledger }: Run, asked: Asked, made: Created | Failed): Created | Failed {
 	if (made.kind !== 'failed' || made.failure.outcome === 'unknown') return made;
 	const left = ledger.earlier(asked);
 	if (left.kind !== 'unclear') return made;
-	const message = `${left.failure.message}; sent again: ${made.failure.message}`;
+	const message = `${left.failure.message}; this try: ${made.failure.message}`;
 	return asFailed({ ...left.failure, message });
 }
 
@@ -116,13 +116,13 @@ function unrecorded(unread: Failure | undefined): Failure {
 
 async function createWithinCredits(
 	run: Run,
-	{ settings }: Item,
+	{ settings, refusal: ofItem }: Item,
 	asked: Asked,
 ): Promise<Created | Failed> {
 	const { context, ledger, spending } = run;
 	const endTurn = await spending.turn();
 	try {
-		const refusal = await spending.refusal();
+		const refusal = ofItem ?? (await spending.refusal());
 		if (refusal !== undefined) return asFailed(refusal);
 		const submitted = await createOrFind(run, asked, settings.timeoutMs);
 		spending.sent(submitted);

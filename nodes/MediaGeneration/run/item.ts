@@ -37,6 +37,8 @@ export interface Item {
 	files: readonly InputFile[];
 	parts: readonly Part[];
 	assembly: Assembly;
+	/** Why no task may be created for it. Those of earlier tries are searched for. */
+	refusal?: Failure | undefined;
 }
 
 /** A task that the execution can sleep on. */

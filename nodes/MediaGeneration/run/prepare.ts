@@ -95,9 +95,8 @@ function checkedItem(item: Item, checked: Checked): Item {
 	if (other !== undefined) throw new FailureError(other);
 	const wakes = sleeps(item) ? checked.waking : undefined;
 	const waking = wakes && valueOf(wakes);
-	const { minimumCredits } = item.settings;
-	if (minimumCredits !== undefined && !isPaidFor(item, checked))
-		checkCredits(minimumCredits, checked.balance);
+	const refusal = creditsRefusal(item.settings, checked.balance);
+	if (refusal !== undefined && isNew(item, checked)) throw new FailureError(refusal);
 	const parts = item.parts.map((part): Part => {
 		if (part.kind === 'awaits') return part;
 		const { request } = part;
@@ -106,18 +105,14 @@ function checkedItem(item: Item, checked: Checked): Item {
 		if (receive_url === undefined) return part;
 		return { ...part, request: { ...request, body: { ...request.body, receive_url } } };
 	});
-	return { ...item, parts };
+	return { ...item, parts, refusal };
 }
 
-/** Tells whether nothing is left to be paid for: what may have been created is not sent again. */
-function isPaidFor({ parts, settings }: Item, { client, ledger }: Checked): boolean {
-	return parts.every((part) => {
-		if (part.kind === 'awaits') return true;
-		const { kind } = ledger.earlier(askedFor(client, part));
-		return (
-			kind === 'created' || kind === 'unread' || (kind === 'unclear' && !settings.sendUnclearAgain)
-		);
-	});
+/** Tells whether earlier tries left nothing of a part. What they may have left is searched for, whatever the balance is. */
+function isNew({ parts }: Item, { client, ledger }: Checked): boolean {
+	return parts.some(
+		(part) => part.kind === 'creates' && ledger.earlier(askedFor(client, part)).kind === 'nothing',
+	);
 }
 
 function ownReceiveUrl(
@@ -128,15 +123,20 @@ function ownReceiveUrl(
 	return url && prepareReceiveUrl(url, client.credentials, { reference, here, now: Date.now() });
 }
 
-function checkCredits(minimum: number, balance: Attempt<number> | undefined): void {
-	if (balance?.ok === false)
-		throw invalid(
+/** Explains why Minimum Credits lets nothing be created. */
+function creditsRefusal(
+	{ minimumCredits: minimum }: ItemSettings,
+	balance: Attempt<number> | undefined,
+): Failure | undefined {
+	if (minimum === undefined || balance === undefined) return undefined;
+	if (!balance.ok)
+		return invalid(
 			`The credit balance could not be read, so nothing was created: ${balance.failure.message}`,
 			'Run again later, or remove the option Minimum Credits.',
-		);
-	if (balance !== undefined && balance.value < minimum)
-		throw invalid(
-			`The account has ${balance.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
-			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
-		);
+		).failure;
+	if (balance.value >= minimum) return undefined;
+	return invalid(
+		`The account has ${balance.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
+		'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
+	).failure;
 }
