@@ -16,6 +16,20 @@ test.each(pages)('%s: its commands exist', (page) => {
 	expect(named.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
 });
 
+test('the stand-in takes what the docs have users try', () => {
+	const types = readFileSync(join(root, 'test', 'service', 'types.ts'), 'utf8');
+	const [, steering = ''] = /interface Steering \{(.*?)\n\}/s.exec(types) ?? [];
+	const named = [
+		...pages
+			.map(read)
+			.join('')
+			.matchAll(/"stand_in": \{(.*?)\}/g),
+	];
+	const fields = named.flatMap(([, inner = '']) => [...inner.matchAll(/"(\w+)":/g)]);
+	expect(fields.length).toBeGreaterThan(4);
+	for (const [, field = ''] of fields) expect(steering).toContain(`\t${field}?:`);
+});
+
 test('every file that the map of the code names is there', () => {
 	const folders = readdirSync(join(root, 'nodes', 'MediaGeneration'), { withFileTypes: true })
 		.filter((entry) => entry.isDirectory())

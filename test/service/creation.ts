@@ -2,6 +2,7 @@ import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { bodyOf, Form } from './form';
 import { creationFault, type CreationFault } from './validation';
+import { steeringOf } from './tasks';
 import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
 
 /** How long a creation waits for the callback that is to come before its answer. */
@@ -63,7 +64,8 @@ function created({ settings }: Context, task: TaskRecord): Answer {
 export function costOf({ settings }: Context, kind: TaskKind, body: JsonObject): number {
 	const each = settings.costs[kind];
 	const assets = Array.isArray(body.assets) ? body.assets.length : 0;
-	if (kind !== 'image') return each;
+	const { cost: steered } = steeringOf(body);
+	if (steered !== undefined || kind !== 'image') return steered ?? each;
 	return each * Number(body.generations_count ?? 1) + (assets * each) / 10;
 }
 

@@ -4,7 +4,7 @@
 export type TaskKind =
 	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dubbing';
 
-/** `specification`: what docs/service.md, part 1, states. `today`: what its part 3 has read of newer services. */
+/** `specification`: what the specification states (docs/service.md). `today`: what was read of newer services. */
 export type ProfileName = 'specification' | 'today';
 
 export type HostName = 'api' | 'files' | 'other';
@@ -87,6 +87,8 @@ export interface Steering {
 	never_ends?: boolean;
 	end?: 'done' | 'error';
 	error_message?: string;
+	/** Credits; the default is that of its kind. */
+	cost?: number;
 	/** A GET shows the finished task as running for so long: callbacks are ahead of the service's own reads. */
 	read_lag_ms?: number;
 	/** How many output files; for images it goes before `generations_count`. */
