@@ -14,6 +14,7 @@ import {
 	readCredentials,
 	recentCredentials,
 	signer,
+	type CredentialRead,
 	type Credentials,
 	type N8nContext,
 	type RequestContext,
@@ -96,16 +97,18 @@ async function requestWithin<T>(
 	}
 }
 
-/** Makes a client for webhooks, which are called many times a second. */
-export async function recentClient(context: N8nContext): Promise<ServiceClient> {
-	return await createClient(context, recentCredentials(context));
+export async function createClient(context: RequestContext): Promise<ServiceClient> {
+	const read = await readCredentials(context);
+	return connected(context, read);
 }
 
-export async function createClient(
-	context: RequestContext,
-	reading = readCredentials(context),
-): Promise<ServiceClient> {
-	const read = await reading;
+/** Makes a client for webhooks, which are called many times a second. */
+export async function recentClient(context: N8nContext): Promise<ServiceClient> {
+	const read = await recentCredentials(context);
+	return connected(context, read);
+}
+
+function connected(context: RequestContext, read: CredentialRead): ServiceClient {
 	const { credentials } = read;
 	const signedWith = signer(context, read);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);

@@ -46,13 +46,13 @@ export class Events {
 	claim(event: string, response: CallResponse): void {
 		this.check(event);
 		const key = this.keyOf(event);
-		this.states.set(key, response);
-		response.once('close', () => this.settled(key));
 		saveWithExecution(this.staticData, SAVED_IN, () => {
 			this.states.set(key, 'stored');
 			const known = [...this.states].filter(([, state]) => state === 'stored');
 			return [...new Set([...this.saved, ...known.map(([stored]) => stored)])].slice(-1_000);
 		});
+		this.states.set(key, response);
+		response.once('close', () => this.settled(key));
 	}
 
 	private keyOf(event: string): string {
