@@ -115,8 +115,11 @@ test('a task that is found is taken once, with its whole time from then on', asy
 
 test('a task of this process is nobody else’s; nor is one that an equal request could have made', async () => {
 	const known = setting([taskOf('a')]);
-	known.client.account.created('a');
+	known.client.account.created('a', START);
 	expect(await known.found()).toEqual([]);
+	// The execution may have been stopped while this process lived on, or be another one.
+	expect(await known.found({ overAt: START + 1 })).toEqual(['a']);
+	expect(await known.found({ overAt: START })).toEqual([]);
 	const { client, found } = setting([taskOf('a')]);
 	const all = [1, 2, 3].map(() => request());
 	const ends = all.map((each) => expectTask(client.account, each));

@@ -29,6 +29,8 @@ export interface Sought extends Pick<Asked, 'request'> {
 	isOld: boolean;
 	/** False if the time of sending is unknown, so that no task is surely its own. */
 	isExact?: boolean;
+	/** Epoch ms at which an execution without notes had ended: nobody knows which of the earlier tasks it made. */
+	overAt?: number;
 }
 
 export type Finding =
@@ -104,7 +106,7 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { client, now, sleep, over } = deps;
-	const { sentAt, request, isExact = true } = sought;
+	const { sentAt, request, isExact = true, overAt = 0 } = sought;
 	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
@@ -118,13 +120,15 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		if (fit !== 'none') fits.set(whole, fit);
 	}
 	// Another search may have taken one meanwhile.
-	const left = [...fits.keys()].filter(({ taskId }) => !made.has(taskId));
+	const isOthers = ({ taskId }: ListedTask) => (made.get(taskId)?.since ?? -1) >= overAt;
+	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
 	const others = [...expectedOf(client.account)].filter((each) => each !== request);
 	const isShared = others.some((each) => only && resemblance(only.raw, each) === 'sure');
 	const isAlone = isExact && sure.length === 1 && !isShared;
-	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
+	const isFree = only && isAlone && !made.has(only.taskId);
+	if (isFree && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
 		// Its whole Timeout counts from now, because its creation may have taken longer.

@@ -21,21 +21,22 @@ export class Account {
 	pollRoute: PollRoute = 'v1';
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
-	/** Tasks that this process made, or found for a creation without an answer, and whether it has seen them end. They belong to no other request. */
-	readonly made = new BoundedMap<string, 'running' | 'ended'>(20_000);
+	/** Tasks that this process made, or found for a creation without an answer, with the epoch ms of that. They belong to no other request. */
+	readonly made = new BoundedMap<string, { since: number; hasEnded: boolean }>(20_000);
 	/** How many of them have ended. */
 	ends = 0;
 	/** Aborts when the next one ends. */
 	nextEnd = new AbortController();
 
-	created(taskId: string): void {
-		if (!this.made.has(taskId)) this.made.set(taskId, 'running');
+	created(taskId: string, nowMs: number = now()): void {
+		if (!this.made.has(taskId)) this.made.set(taskId, { since: nowMs, hasEnded: false });
 	}
 
 	/** Polls, callbacks and deletions report here that a task has ended. One that this process made leaves a slot for another. */
 	taskEnded(taskId: string): void {
-		if (this.made.get(taskId) !== 'running') return;
-		this.made.set(taskId, 'ended');
+		const made = this.made.get(taskId);
+		if (made === undefined || made.hasEnded) return;
+		made.hasEnded = true;
 		this.ends += 1;
 		this.nextEnd.abort(ABORTED);
 		this.nextEnd = new AbortController();
