@@ -3,30 +3,13 @@ import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
 import { fetch } from './harness/http';
-import {
-	action,
-	agent,
-	calledByParent,
-	chatModel,
-	langchain,
-	type Link,
-	soundEffect,
-	start,
-	tool,
-} from './harness/nodes';
+import { agent, chatModel, langchain, type Link, start, tool } from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 import { waitUntil } from './harness/wait';
 
 const wish = 'Rain on a tin roof';
 const FROM_THE_MODEL =
 	"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `Description of the sound`, 'string') }}";
-
-interface Asked {
-	/** Of the tool. */
-	options?: Record<string, unknown>;
-	/** Settings of the tool's node. */
-	tool?: object;
-}
 
 interface Answered {
 	id: string;
@@ -41,10 +24,7 @@ describe('agent', () => {
 	inSharedContext((shared) => (context = shared));
 	after(async () => await model?.close());
 
-	async function ask(
-		script: readonly [ModelAnswer, ...ModelAnswer[]],
-		{ options = {}, tool: ofTool = {} }: Asked = {},
-	): Promise<Answered> {
+	async function ask(script: readonly [ModelAnswer, ...ModelAnswer[]]): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
 		model = await startScriptedModel(script);
@@ -57,8 +37,8 @@ describe('agent', () => {
 			agent('Make the sound of rain.'),
 			chatModel(credential.id),
 			tool(
-				{ text: FROM_THE_MODEL, downloadOutput: false, options },
-				{ retryOnFail: true, waitBetweenTries: 0, ...ofTool },
+				{ text: FROM_THE_MODEL, downloadOutput: false, options: {} },
+				{ retryOnFail: true, waitBetweenTries: 0 },
 			),
 		];
 		const saved = await context.save(nodes, [
@@ -109,41 +89,6 @@ describe('agent', () => {
 		assert.equal(execution.status, 'error');
 		const retried = await retry(id);
 		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.equal(paid().length, 1);
-	});
-
-	it('a workflow that sleeps, as the tool: the model gets its finished task', async () => {
-		const child = await context.rest.publish(
-			await context.save([
-				calledByParent(),
-				action({
-					...soundEffect,
-					text: wish,
-					waitMode: 'callback',
-					options: { gracePeriod: 0, extraFields: '{"stand_in":{"never_ends":true}}' },
-				}),
-			]),
-		);
-		const workflowId = { __rl: true, mode: 'id', value: child.id };
-		const parameters = { description: 'Makes a sound', workflowId };
-		const asking = ask([[{}], 'Here it is.'], {
-			tool: {
-				type: '@n8n/n8n-nodes-langchain.toolWorkflow',
-				typeVersion: 2.2,
-				parameters,
-				credentials: {},
-				retryOnFail: false,
-			},
-		});
-		const { id } = await waitUntil(
-			async () => (await context.rest.listExecutions(child.id, 1))[0],
-			{ what: 'The execution of the tool' },
-		);
-		await context.rest.waitForSleep(id);
-		await context.service.finish(paid()[0] ?? '');
-		const { execution, model: asked } = await asking;
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
-		assert.match(JSON.stringify(asked.toolResults()), new RegExp(`${paid()[0]}.*done`));
 		assert.equal(paid().length, 1);
 	});
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inQueueMode, ownContext, type TestContext } from './harness/context';
+import { ownContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { checkFiles } from './harness/files';
 import { waitUntil } from './harness/wait';
@@ -134,38 +134,4 @@ describe('asleep, with every setting', () => {
 			assert.ok(out.every(({ binary }) => binary?.data !== undefined));
 			checkPaidOnce(context, 2);
 		});
-
-	for (const id of ['a/b', '50%', '..', 'x?y#z'])
-		it(`a node with the ID ${id} is woken by its callback`, async () => {
-			const { service } = context;
-			const flow = await publishFlow(context, (workflow) =>
-				Object.assign(nodeOf(workflow), { id }),
-			);
-			const execution = await flow.asleep([endless('Slept')]);
-			await service.finish(taskOf('Slept'));
-			assert.deepEqual(
-				service.callbacks.map(({ status, body }) => [status, body]),
-				[[200, '{"received":true}']],
-			);
-			checkDone(context, [await ended(context, execution)]);
-			checkPaidOnce(context, 1);
-		});
-
-	// In queue mode n8n lists such a child under the ID of its parent's workflow.
-	it(
-		'a sub-workflow that is given as JSON, without an ID for any node, is woken by its callback',
-		{ skip: inQueueMode },
-		async () => {
-			const { rest, service } = context;
-			const { parent, child } = await subWorkflow(context, 'as JSON');
-			const id = await parent.start([endless('Slept')]);
-			await waitUntil(() => service.creations().length === 1, { what: 'The task' });
-			await rest.waitForSleep(id);
-			await service.finish(taskOf('Slept'));
-			const out = items(await ended(context, id), 'Sub-workflow');
-			assert.deepEqual(out.map(endOf), ['done']);
-			assert.ok(child);
-			checkPaidOnce(context, 1);
-		},
-	);
 });

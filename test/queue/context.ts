@@ -23,12 +23,5 @@ export async function startQueueContext({ settings, ...options }: QueueOptions =
 		cluster,
 		/** Saves a workflow, named by the path of its webhook, and publishes it. */
 		publish: async (nodes: Node[]) => await rest.publish(await save(nodes)),
-		/** The same, and calls it. */
-		async start(nodes: Node[], body: object) {
-			const workflow = await save(nodes);
-			return { workflow, id: await rest.startByWebhook(workflow, workflow.name, body) };
-		},
-		/** The address at which the service reaches a trigger with this path. */
-		triggerUrl: (path: string) => `${cluster.webhookUrl}/webhook/${path}/callback`,
 	};
 }

@@ -3,10 +3,10 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Item, items } from '../n8n/harness/execution';
 import { checkFiles } from '../n8n/harness/files';
 import { fetch } from '../n8n/harness/http';
-import { action, soundEffect, start } from '../n8n/harness/nodes';
+import { action, last, soundEffect, start, trigger } from '../n8n/harness/nodes';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
-import { generating, type Job, recovering, triggered } from './workflows';
+import { generating, type Job } from './workflows';
 
 function jobs(name: string, count: number, standIn: Record<string, unknown> = {}): Job[] {
 	return Array.from({ length: count }, (_, index) => ({ text: `${name} ${index}`, standIn }));
@@ -55,41 +55,6 @@ describe('queue mode', () => {
 		assert.equal(service.creations().length, 2);
 	});
 
-	it('loses a polling execution with its worker, never runs it again, and its tasks are recovered by ID', async () => {
-		const { rest, service, cluster } = context;
-		const orphans = { jobs: jobs('orphan', 3, { never_ends: true }) };
-		const { id, workflow } = await context.start(generating('orphan'), orphans);
-		await waitUntil(() => service.polls().length > 4, { what: 'Polls' });
-		const worker = cluster.workers.find((member) =>
-			member.log().includes(`Worker started execution ${id} `),
-		);
-		assert.ok(worker, 'no worker runs it');
-		const log = worker.log();
-		await worker.kill('SIGKILL');
-		const taskIds = service.creations().map((task) => task.id);
-		try {
-			const execution = await rest.waitForExecution(id);
-			assert.ok(['crashed', 'error'].includes(execution.status), execution.status);
-		} finally {
-			await worker.start();
-		}
-		// Whoever worked on it is known to have died; had it been run again, there would be new tasks by now.
-		assert.equal(service.creations().length, 3);
-		assert.deepEqual(
-			taskIds.filter((taskId) => !log.includes(taskId)),
-			[],
-			'the dead worker did not name a task in its log',
-		);
-		for (const taskId of taskIds) await service.finish(taskId);
-		const recovery = await context.rest.listExecutions(workflow.id);
-		assert.equal(recovery.length, 1, 'n8n made another execution of it');
-		const recovered = await rest.waitForExecution(
-			(await context.start(recovering('recover'), { taskIds })).id,
-		);
-		await checkAllDone(items(recovered, 'Generate'));
-		assert.equal(service.creations().length, 3);
-	});
-
 	it('waits for a full account apart from the Timeout: a backlog of three times the Timeout fails nothing', async () => {
 		const { rest, service } = context;
 		service.settings.activeTaskLimit = 2;
@@ -113,8 +78,8 @@ describe('queue mode', () => {
 
 	it('the trigger knows twelve events that came one after the other to several workers, though its processors restart before their copies', async () => {
 		const { rest, service, cluster } = context;
-		const receiver = await context.publish(triggered('remembers'));
-		const callbackUrl = context.triggerUrl('remembers');
+		const receiver = await context.publish([trigger('remembers'), last()]);
+		const callbackUrl = `${cluster.webhookUrl}/webhook/remembers/callback`;
 		const fields = { waitForCompletion: false, callbackUrl };
 		await context.publish(generating('events', { fields }));
 		await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {

@@ -1,14 +1,6 @@
 /** The workflows of these suites, small enough to be written in code. */
 import { type ExecutionStatus, isFinished } from '../n8n/harness/execution';
-import {
-	called,
-	generate,
-	last,
-	type Node,
-	oneItemEach,
-	trigger,
-	wait,
-} from '../n8n/harness/nodes';
+import { called, generate, last, type Node, oneItemEach } from '../n8n/harness/nodes';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import type { QueueContext } from './context';
@@ -30,14 +22,6 @@ const goOn = { onError: 'continueRegularOutput' };
 export function generating(path: string, { fields, options }: GenerateOptions = {}): Node[] {
 	return [called(path), oneItemEach(), generate(fields, options, goOn), last()];
 }
-
-/** `POST /webhook/PATH { taskIds }` fetches tasks that exist already. */
-export function recovering(path: string): Node[] {
-	return [called(path), oneItemEach('taskIds', 'task_id'), wait(goOn)];
-}
-
-/** Runs once for each callback; what came is in the node `Finished`. */
-export const triggered = (path: string): Node[] => [trigger(path), last()];
 
 /** How many executions sleep at once in the suites of many: `--sleepers`. */
 export const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;

@@ -115,18 +115,13 @@ export async function publishFlow(
 }
 
 /** The flow as a sub-workflow, and a parent that passes its call on to it. */
-export async function subWorkflow(
-	context: Place,
-	given: 'by its ID' | 'as JSON' = 'by its ID',
-): Promise<{ parent: Flow; child: SavedWorkflow }> {
+export async function subWorkflow(context: Place): Promise<{ parent: Flow; child: SavedWorkflow }> {
 	const { rest } = context;
 	const definition = sleeping(calledByParent(), 'Sub-workflow', context);
 	const child = await rest.createWorkflow(definition);
 	await rest.publish(child);
 	const call = base('Sub-workflow', ['executeWorkflow', 1.2], {
-		...(given === 'as JSON'
-			? { source: 'parameter', workflowJson: withoutIds(definition) }
-			: { workflowId: { __rl: true, mode: 'id', value: child.id } }),
+		workflowId: { __rl: true, mode: 'id', value: child.id },
 		options: { waitForSubWorkflow: true },
 	});
 	const parent = await publishFlow(context, (workflow) => {
@@ -134,11 +129,6 @@ export async function subWorkflow(
 		Object.assign(workflow, workflowOf(path, [called(path), call], context.credential));
 	});
 	return { parent, child };
-}
-
-/** As a person or a model may write it. */
-function withoutIds({ nodes, ...workflow }: Workflow): string {
-	return JSON.stringify({ ...workflow, nodes: nodes.map(({ id: _left, ...node }) => node) });
 }
 
 /** The execution after its end; it must have succeeded. */

@@ -43,11 +43,11 @@ export const called = (path: string): Node => ({
 	}),
 	webhookId: path,
 });
-/** One item for each entry of a list in the body: of `jobs`, as `$json.job`. */
-export const oneItemEach = (list = 'jobs', destinationFieldName = 'job'): Node =>
+/** One item for each entry of `jobs` in the body, as `$json.job`. */
+export const oneItemEach = (): Node =>
 	base('One Item Each', ['splitOut', 1], {
-		fieldToSplitOut: `body.${list}`,
-		options: { destinationFieldName },
+		fieldToSplitOut: 'body.jobs',
+		options: { destinationFieldName: 'job' },
 	});
 export const last = (name = 'Last'): Node => base(name, ['noOp', 1]);
 /** Where a sub-workflow begins. */
@@ -94,9 +94,6 @@ export const chatModel = (credentialId: string): Node => ({
 	}),
 	credentials: { openAiApi: { id: credentialId, name: 'Scripted Model' } },
 });
-/** Waits for the task of its item. */
-export const wait = (settings: object = {}): Node =>
-	action({ resource: 'task', operation: 'wait', taskId: '={{ $json.task_id }}' }, settings);
 /** What is made of `$json.job` (`{ text, standIn }`): a sound effect, unless the parameters say otherwise. */
 export const generate = (
 	parameters: Parameters = {},
