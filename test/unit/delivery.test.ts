@@ -1,6 +1,7 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
 import { Readable } from 'node:stream';
 import type { INodeExecutionData } from 'n8n-workflow';
+import type * as binary from '../../nodes/MediaGeneration/files/binary';
 import { Delivery } from '../../nodes/MediaGeneration/files/item';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
@@ -240,13 +241,44 @@ test('split, a hundred files have items of their own, and the last item has the 
 });
 
 describe('memory', () => {
+	/** Another process, as far as what was learned of the store goes. */
+	const fresh = () => {
+		jest.resetModules();
+		const files = '../../nodes/MediaGeneration/files';
+		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(`${files}/item`);
+		const { storeMemory } = jest.requireActual<Pick<typeof binary, 'storeMemory'>>(
+			`${files}/binary`,
+		);
+		return { Fresh, storeMemory };
+	};
+
+	test('stays with a file whose host hangs up while the file waits for it', async () => {
+		const { Fresh, storeMemory } = fresh();
+		const release = await storeMemory.take(1e9);
+		const waiting = new Readable({ read() {} });
+		waiting.push(png(0).toString('latin1').padEnd(5_000), 'latin1');
+		const bodies = [waiting, png(0)];
+		const { context } = world({ answer: () => bodies.shift() ?? 404 });
+		const takes = storeMemory.take.bind(storeMemory);
+		const asked = new Promise<void>((resolve) => {
+			storeMemory.take = async (...share) => {
+				resolve();
+				return await takes(...share);
+			};
+		});
+		const delivery = new Fresh(context, { baseUrl: undefined });
+		const delivering = delivery.deliver(finished(1), settings, { index: 0 });
+		await asked;
+		// Somebody else is next, and keeps all of it.
+		void takes(1e9);
+		waiting.destroy(new Error('aborted'));
+		release();
+		expect((await delivering).failure).toBeUndefined();
+	});
+
 	/** Stores take a moment, and show by the ID what they do. */
 	const stored = async (id: string | undefined) => {
-		// Another process, as far as what was learned of the store goes.
-		jest.resetModules();
-		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(
-			'../../nodes/MediaGeneration/files/item',
-		);
+		const { Fresh } = fresh();
 		const made = world({
 			...(id !== undefined && { id }),
 			store: async () => await new Promise((resolve) => setTimeout(resolve, 5)),

@@ -55,11 +55,21 @@ interface Known {
 	length?: number | undefined;
 	/** Bytes after which the file ended without a sign that it was complete. */
 	endSeenAt?: number;
+	/** Gives back the memory that the store may use. */
+	giveBack?: () => void;
 }
 
 /** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
 export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<Stored | string> {
 	const known: Known = {};
+	try {
+		return await storeInTries(wanted, known, deps);
+	} finally {
+		known.giveBack?.();
+	}
+}
+
+async function storeInTries(wanted: WantedFile, known: Known, deps: DownloadDeps) {
 	for (let tries = 1; ; tries += 1) {
 		try {
 			return await storeOnce(wanted, known, deps);
@@ -82,7 +92,8 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 	try {
 		checkStatus(opened);
 		const type = await transfer.begin(rest);
-		const release = await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
+		// The host may hang up meanwhile, so a further try does not wait again.
+		known.giveBack ??= await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
 		try {
 			// A store that fails before it has read the stream leaves the stream, and its error, to us.
 			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);
@@ -94,8 +105,6 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 			return { binary, fileName, mimeType, bytes, sound: scanner.end() };
 		} catch (error) {
 			throw transfer.problem ?? new Refused(`n8n could not store it: ${messageOf(error)}`);
-		} finally {
-			release();
 		}
 	} finally {
 		stream?.destroy();
