@@ -186,19 +186,18 @@ const HIDDEN_BY_LONG_TEXT: Readonly<Record<string, IDisplayOptions['hide']>> = {
 };
 
 export function creatingFields({ fields = [], options = [] }: Resource): INodeProperties[] {
-	// A value that speech has left hides nothing elsewhere.
-	const hasLongText = fields.some(({ name }) => name === 'longText');
-	const shown = (field: INodeProperties) =>
-		hasLongText ? ui.hiddenWhen(HIDDEN_BY_LONG_TEXT[field.name], [field]) : [field];
 	const all = [
 		...options,
 		...creatingOptions,
 		includeInputOption,
 		...ui.hiddenWhen(NOT_WAITING, [maxActiveOption, ...endingOptions(GRACE_S)]),
 	];
+	// A value of Long Text that speech has left hides nothing elsewhere.
+	const hides = fields.some(({ name }) => name === 'longText') ? HIDDEN_BY_LONG_TEXT : {};
 	return [
-		...startingFields.flatMap(shown),
-		...ui.hiddenWhen(NOT_WAITING, waitingFields).flatMap(shown),
+		...[...startingFields, ...ui.hiddenWhen(NOT_WAITING, waitingFields)].flatMap((field) =>
+			ui.hiddenWhen(hides[field.name], [field]),
+		),
 		ui.optionsField(all.map(inCollection)),
 	];
 }
