@@ -80,7 +80,14 @@ export function excuseOf(
 	if (failed && (first.fate === 'told' || isFound(n8n, first))) return 'the task has failed';
 	// Not for the tries of one execution.
 	if (isRetry && requestIn(first) !== requestIn(again)) return 'another request';
-	if (isSentAgain(history, first) || (history.node.sendsAgain && isGone))
+	const isAgain = service.sent.some(
+		(each) =>
+			each.slot === again.slot &&
+			each.executionId === again.executionId &&
+			each.atMs < again.atMs &&
+			isSentAgain(history, each),
+	);
+	if (isSentAgain(history, first) || isAgain || (history.node.sendsAgain && isGone))
 		return 'the user allows it';
 	return isGone ? excuseOfKilled({ history, n8n, service }, first, again) : undefined;
 }

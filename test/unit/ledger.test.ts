@@ -105,17 +105,6 @@ test('a task counts before a creation of the same request that is unclear', () =
 	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject(UNCLEAR);
 });
 
-test('a task of an equal request counts before the own creation that is unclear, in each further try', () => {
-	const store = storeAfter(RUN, (ledger) => {
-		lose(ledger);
-		ledger.sending(asked(SLOT, OTHER_TEXT), 6);
-		ledger.created(asked(SLOT, OTHER_TEXT), CREATED);
-	});
-	expect(earlier(store, LATER)).toMatchObject(UNCLEAR);
-	expect(earlier(store, LATER, SLOT, OTHER_TEXT)).toMatchObject(FOUND);
-	expect(earlier(store, LATER)).toMatchObject(FOUND);
-});
-
 test('one that named its task counts before one that did not', () => {
 	const failure = { ...FAILURE, taskId: 't9' };
 	const store = storeAfter(RUN, (ledger) => {

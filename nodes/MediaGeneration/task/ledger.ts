@@ -108,25 +108,20 @@ export class Ledger {
 		return this.notes.entries.filter((entry) => entry.slot === key && this.isOwn(entry)).at(-1);
 	}
 
-	/**
-	 * Tells whether another execution left the entry, or an earlier call of this one did not use it. That call may be tried again, so one that
-	 * has an entry of its own leaves it alone.
-	 */
-	private isFree({ execution, usedBy, handedOut }: Entry, own: Entry | undefined): boolean {
+	/** Tells whether another execution left the entry, or an earlier call of this one did not use it. */
+	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
 		const { executionId, call } = this.run;
 		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
-		const isUnused = usedBy === undefined && handedOut === undefined;
-		return call !== undefined && own === undefined && isUnused;
+		return call !== undefined && usedBy === undefined && handedOut === undefined;
 	}
 
-	/** Takes over a free entry of an equal request: one with a task, or, if the slot has no entry, one that may have become a task. */
-	private takeOver({ slot, hash }: Asked, own: Entry | undefined): Entry | undefined {
-		const equal = this.notes.entries.filter((entry) => entry.hash === hash);
-		const free = equal.filter((entry) => this.isFree(entry, own));
+	/** Takes over a free entry of an equal request: one with a task first, then one that may have become a task. */
+	private takeOver({ slot, hash }: Asked): Entry | undefined {
+		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
 		const made = free.find(({ taskId }) => taskId !== undefined);
-		const unclear = free.find(({ failure }) => failure?.taskId !== undefined) ?? free[0];
-		const taken = made ?? (own === undefined ? unclear : undefined);
-		if (taken === undefined) return own;
+		const named = free.find(({ failure }) => failure?.taskId !== undefined);
+		const taken = made ?? named ?? free[0];
+		if (taken === undefined) return undefined;
 		const { executionId: execution, call } = this.run;
 		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
 		delete taken.handedOut;
@@ -142,8 +137,7 @@ export class Ledger {
 	 */
 	earlier(asked: Asked): Earlier {
 		try {
-			const own = this.newestOf(asked.slot);
-			const entry = own?.taskId === undefined ? this.takeOver(asked, own) : own;
+			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
 			if (entry !== undefined) return this.read(entry, asked.request);
 			const { unrecorded } = this.notes;
 			return unrecorded === null ? { kind: 'nothing' } : { ...unrecorded, kind: 'unrecorded' };
