@@ -9,8 +9,10 @@ const PRIVATE_IPV4 = [
 	/^172\.(1[6-9]|2\d|3[01])\./,
 ];
 
-/** Global unicast, except Teredo and 6to4, which contain an IPv4 address. All other ranges are local, multicast or reserved. */
-const PUBLIC_IPV6 = /^(?!2001:0?:|2002:)[23][\da-f]{3}:/;
+/** Contain an IPv4 address, public or private: mapped, NAT64, Teredo and 6to4. */
+const IPV4_INSIDE = /^\[?(::ffff:|64:ff9b:|2001:0?:|2002:)/;
+/** Global unicast. All other ranges are local, multicast or reserved. */
+const PUBLIC_IPV6 = /^[23][\da-f]{3}:/;
 
 /**
  * Tells whether a host name means this machine or a private network. Names with a single label are those of containers.
@@ -18,7 +20,7 @@ const PUBLIC_IPV6 = /^(?!2001:0?:|2002:)[23][\da-f]{3}:/;
  */
 export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
-	if (host.includes(':')) return !PUBLIC_IPV6.test(host);
+	if (host.includes(':')) return !PUBLIC_IPV6.test(host) || IPV4_INSIDE.test(host);
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
 	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);
 }
@@ -35,7 +37,8 @@ export function baseUrlProblem(value: unknown): string | undefined {
 		return 'The Base URL of the credential contains a user name or password. Remove it: the API key is all that the service needs';
 	if (/[?#]/.test(value))
 		return 'The Base URL of the credential contains a query or a fragment. Remove everything from "?" or "#" on';
-	if (url.protocol === 'http:' && !isPrivateHost(url.hostname))
+	const isPublic = !isPrivateHost(url.hostname) || IPV4_INSIDE.test(url.hostname);
+	if (url.protocol === 'http:' && isPublic)
 		return 'The Base URL of the credential uses http for a public host, which would send the API key unencrypted. Use https://';
 	return undefined;
 }
