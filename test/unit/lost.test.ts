@@ -204,6 +204,7 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 test.each([
 	['has more than is read of a list', 501, { has_more: false }],
 	['repeats another one in full', 100, {}],
+	['repeats another one, before the total', 50, { page: 1, limit: 50, total: '500' }],
 ])('nor does a page that %s', async (_, length, more) => {
 	const data = Array.from({ length }, (_, at) => taskOf(`${at}`, 500, other));
 	const { search } = setting([], { instead: () => answer(200, { data, ...more }) });

@@ -1,5 +1,5 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { isObject } from '../base/json';
+import { isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/limits';
 
 const RECORD_NAMES = [
@@ -19,5 +19,9 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 export function saysMore(body: unknown): boolean | undefined {
 	if (!isObject(body)) return undefined;
 	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
-	return places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
+	const said = places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
+	// A total can also be that of one page: it tells that more follows, but never that nothing does.
+	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) =>
+		Number(page) * Number(page_size) < Number(total);
+	return said ?? (places.some(isBefore) || undefined);
 }
