@@ -7,17 +7,11 @@ const { dirname, join } = require('node:path');
 
 const text = 'string';
 const number = 'number';
-const outputs = [
-	{
-		url: text,
-		kind: text,
-		binaryProperty: text,
-		fileName: text,
-		mimeType: text,
-		fileSize: number,
-		durationSeconds: number,
-	},
-];
+const file = {
+	...{ kind: text, binaryProperty: text, fileName: text, mimeType: text },
+	...{ fileSize: number, durationSeconds: number },
+};
+const outputs = [{ url: text, ...file }];
 const task = {
 	...{ id: text, task_id: text, status: text, progress: number, type: text },
 	...{ created_at: text, credit_cost: number },
@@ -33,7 +27,8 @@ const byOperation = {
 	},
 	'audio:join': {
 		parts: [{ part: number, item: number, start: number, end: number }],
-		...{ duration_seconds: number, group: text, outputs },
+		// A joined file has no address.
+		...{ duration_seconds: number, group: text, outputs: [file] },
 	},
 	'image:getPrice': { success: 'boolean', credits: number },
 	'voice:getAll': {
@@ -48,6 +43,7 @@ const byOperation = {
 const trigger = {
 	...task,
 	...{ verified: 'boolean', reference: text, reference_verified: 'boolean', error_message: text },
+	download_error: text,
 };
 
 /** An object stands for its properties, a list for what is in it. */

@@ -12,7 +12,7 @@ const soundOptions = {
 	}),
 	loop: ui.toggle('Loop', 'loop', {
 		default: true,
-		description: 'Whether to make a sound whose end leads into its beginning',
+		description: 'Whether to make a sound that can be looped without a gap',
 	}),
 	prompt_influence: ui.fraction('Prompt Influence', 'promptInfluence', {
 		default: 0.3,

@@ -53,7 +53,7 @@ export const voice: Resource = {
 			}),
 			ui.text('Search', 'search', {
 				placeholder: 'e.g. english female',
-				description: 'Only voices in whose name or description these words are found',
+				description: 'Only voices whose name or description contains these words',
 			}),
 		]),
 	],

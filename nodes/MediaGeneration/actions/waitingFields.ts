@@ -24,7 +24,7 @@ export const filesField = ui.text('Put Output Files in Field', 'outputBinaryFiel
 	required: true,
 	default: 'data',
 	description:
-		'Name of the output field for the first file. Give each node a name of its own where a Merge node combines their items by position: of files in fields of the same name, one is left.',
+		'Name of the output field for the first file. Give each node a name of its own if a Merge node combines their items by position: files in fields of the same name replace each other.',
 	hint: 'The first file gets this name, the next ones get _1, _2, ... appended',
 	displayOptions: { show: DOWNLOADING },
 });
@@ -64,7 +64,7 @@ const waitingFields: INodeProperties[] = [
 		],
 		default: 'poll',
 		description:
-			'Whether the execution keeps running while its tasks run, or sleeps and takes no place in n8n',
+			'Whether the execution keeps running while its tasks run, or sleeps until they have finished',
 		// An agent waits for its tool.
 		displayOptions: { hide: ui.AS_TOOL },
 	}),
@@ -81,7 +81,7 @@ const creatingOptions: readonly INodeProperties[] = [
 	ui.text('Callback Reference', 'callbackReference', {
 		placeholder: 'e.g. order-1042',
 		description:
-			'Comes back as "reference" in the output of the trigger, to show what the task is for. Usually an expression: {{ $json.order }}.',
+			'Returned as "reference" in the output of the trigger, to show what the task is for. Usually an expression: {{ $json.order }}.',
 		displayOptions: { show: NOT_WAITING },
 	}),
 	ui.amount('Minimum Credits', 'minimumCredits', {
@@ -90,7 +90,7 @@ const creatingOptions: readonly INodeProperties[] = [
 	}),
 	ui.toggle('Send Unclear Creations Again', 'sendUnclearAgain', {
 		description:
-			'Whether Retry On Fail and Retry send a creation again whose answer never came and whose task was not found. It may then be paid for twice.',
+			"Whether Retry On Fail and n8n's Retry send a creation again if its answer never came and its task was not found. It may then be paid for twice.",
 	}),
 	ui.amount('Stop After Credits', 'maximumCredits', {
 		typeOptions: { minValue: 0 },
