@@ -160,10 +160,11 @@ describe('it sleeps on', () => {
 			notes: [open('t1'), open('t2', 't3')],
 			says: () => 'doing',
 		});
-		await onMachine(async () => {
-			await post({ id: 't2' });
-			expect(looks).toEqual(['t2']);
-		});
+		const response = new WebhookResponse();
+		let seen: string[] = [];
+		response.once('close', () => (seen = [...looks]));
+		await onMachine(async () => await post({ id: 't2' }, response));
+		expect(seen).toEqual(['t2']);
 	});
 
 	test('for a task of another execution, which costs no request', async () => {
@@ -316,6 +317,20 @@ describe('it wakes', () => {
 		expect(value.status).toBe(200);
 		expect(files).toContain('https://files.example/1.png');
 	});
+
+	test.each([{ id: 't2' }, { id: 't1', all_over: true }])(
+		'by a call at the same moment as one that finds a task running: %j',
+		async (body) => {
+			const { post } = sleeping({
+				notes: [open('t1', 't2')],
+				says: (id, nth) => (id === 't2' && nth === 1 ? 'doing' : 'done'),
+			});
+			await onMachine(async () => {
+				const answers = await Promise.all([post({ id: 't1' }), post(body)]);
+				expect(answers.map(({ status }) => status)).toEqual([202, 200]);
+			});
+		},
+	);
 
 	const late = { deadline: 0 };
 	test('with an item whose own deadline has passed as it was, once the others are over', async () => {

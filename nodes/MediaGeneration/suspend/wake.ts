@@ -3,8 +3,8 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answer, answeredStatus } from '../n8n/webhook';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { BoundedMap } from '../base/boundedMap';
-import { now, OncePerMinute, timeLimit } from '../base/clock';
+import { BoundedMap, ensured } from '../base/boundedMap';
+import { now, OncePerMinute, timeLimit, type TimeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson, urlOf } from '../base/json';
@@ -22,11 +22,19 @@ import { wokenItems, type Sleeping } from './woken';
 
 const resumptions = new Limiter(RESUMPTIONS_AT_ONCE);
 
-/**
- * Until when no other call resumes an execution, in epoch ms, by the ID in its notes. n8n may have read another call's execution before, and
- * takes that one as well if the execution sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
- */
-const resuming = new BoundedMap<string, number>(20_000);
+/** The calls for one sleeping execution. */
+class Calls {
+	/** One at a time, because a task can end right after a call that found it running. */
+	readonly turns = new Limiter(1);
+	/**
+	 * Epoch ms until which no other call resumes it. n8n may have read that call's execution before, and takes it as well if the execution
+	 * sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
+	 */
+	resumedUntil = 0;
+}
+
+/** By the ID in the notes. */
+const called = new BoundedMap<string, Calls>(20_000);
 /** n8n reads the execution before the body of a call, for which Node.js gives the sender five minutes and 30 s. */
 const KNOWN_MS = 6 * 60_000;
 const unknownNotes = new OncePerMinute();
@@ -81,68 +89,69 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 
 /** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	// No sender waits longer.
+	const sender = timeLimit(8_000);
+	sender.signal.addEventListener('abort', () => refuse(context, 'a call', beingResumed()));
 	try {
 		const call = await readCall(context);
-		admit(call);
-		return await wakeIfOver(call);
+		const calls = ensured(called, call.sleeping.id, () => new Calls());
+		const endTurn = await turnIn(calls.turns, sender);
+		return await wakeIfOver(call, calls, sender).finally(endTurn);
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
+	} finally {
+		sender.end();
 	}
-}
-
-/** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
-function admit({ sleeping, reported: { saysAllOver } }: Call): void {
-	const { id, context } = sleeping;
-	if ((resuming.get(id) ?? 0) > now()) throw beingResumed();
-	if (saysAllOver || resumptions.hasRoom) return;
-	watchOver(sleeping, 'now');
-	const words = 'too many executions are being resumed: they are woken one after another';
-	if (refusals.isDue(now())) logOf(context).info(words);
-	// By then this process has woken most of the executions that it refused to wake.
-	throw new CallRefusal(503, words, 60);
 }
 
 const beingResumed = () => new CallRefusal(503, 'the execution is being resumed, try again');
 
-async function wakeIfOver({ sleeping, reported }: Call): Promise<IWebhookResponseData> {
-	const { id, context } = sleeping;
-	resuming.set(id, Infinity);
-	// No sender waits longer.
-	const sender = timeLimit(8_000);
-	const late = () => refuse(context, 'a call', beingResumed());
-	sender.signal.addEventListener('abort', late);
-	let endTurn = () => {};
-	let output: INodeExecutionData[] | undefined;
-	try {
-		endTurn = await resumptions.take(1, sender.signal).catch(() => {
-			throw beingResumed();
-		});
-		output = await outputOf(sleeping, reported);
-	} finally {
-		sender.end();
-		if (output === undefined) {
-			endTurn();
-			resuming.delete(id);
-		}
-	}
+async function turnIn(limiter: Limiter, { signal }: TimeLimit): Promise<() => void> {
+	return await limiter.take(1, signal).catch(() => {
+		throw beingResumed();
+	});
+}
+
+async function wakeIfOver(
+	{ sleeping, reported }: Call,
+	calls: Calls,
+	sender: TimeLimit,
+): Promise<IWebhookResponseData> {
+	const { context } = sleeping;
+	if (calls.resumedUntil > now()) throw beingResumed();
+	if (!reported.saysAllOver && !resumptions.hasRoom) throw tooMany(sleeping);
+	const endTurn = await turnIn(resumptions, sender);
+	const output = await outputOf(sleeping, reported).catch((error: unknown) => {
+		endTurn();
+		throw error;
+	});
 	const isAnswered = context.getResponseObject().headersSent;
-	if (output === undefined)
-		return isAnswered
-			? { noWebhookResponse: true }
-			: answer(context, 202, { received: true, waiting: true });
-	void settle(sleeping, endTurn);
+	if (output === undefined) {
+		endTurn();
+		if (isAnswered) return { noWebhookResponse: true };
+		return answer(context, 202, { received: true, waiting: true });
+	}
+	calls.resumedUntil = Infinity;
+	void settle(sleeping, calls).finally(endTurn);
 	const workflowData = [output];
-	return isAnswered
-		? { noWebhookResponse: true, workflowData }
-		: { webhookResponse: { received: true }, workflowData };
+	if (isAnswered) return { noWebhookResponse: true, workflowData };
+	return { webhookResponse: { received: true }, workflowData };
+}
+
+/** A loop, which waits for its turn, wakes the execution meanwhile. */
+function tooMany(sleeping: Sleeping): CallRefusal {
+	watchOver(sleeping, 'now');
+	const words = 'too many executions are being resumed: they are woken one after another';
+	if (refusals.isDue(now())) logOf(sleeping.context).info(words);
+	// By then this process has woken most of the executions that it refused to wake.
+	return new CallRefusal(503, words, 60);
 }
 
 /** Waits until n8n has stored what it was handed, or has failed to. */
-async function settle(sleeping: Sleeping, endTurn: () => void): Promise<void> {
-	const { id, context } = sleeping;
-	const status = await answeredStatus(context.getResponseObject());
-	endTurn();
-	resuming.set(id, status !== undefined && status >= 400 ? 0 : now() + KNOWN_MS);
+async function settle(sleeping: Sleeping, calls: Calls): Promise<void> {
+	const status = await answeredStatus(sleeping.context.getResponseObject());
+	const hasFailed = status !== undefined && status >= 400;
+	calls.resumedUntil = hasFailed ? 0 : now() + KNOWN_MS;
 	// Nothing tells whether n8n has stored it, so this process calls again.
 	if (status === undefined) watchOver(sleeping, 'now');
 }
