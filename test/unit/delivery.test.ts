@@ -8,6 +8,7 @@ import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
 import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
+import { onMachine } from '../support/machine';
 import { fakeN8n } from '../support/n8n';
 import { doneTask, FILES as settings } from './itemSettings';
 
@@ -267,26 +268,30 @@ describe('memory', () => {
 			};
 		});
 		const delivery = new Fresh(context, { baseUrl: undefined });
-		const delivering = delivery.deliver(finished(1), settings, { index: 0 });
-		await asked;
-		// Somebody else is next, and keeps all of it.
-		void takes(1e9);
-		waiting.destroy(new Error('aborted'));
-		release();
-		expect((await delivering).failure).toBeUndefined();
+		const { failure } = await onMachine(async () => {
+			const delivering = delivery.deliver(finished(1), settings, { index: 0 });
+			await asked;
+			// Somebody else is next, and keeps all of it.
+			void takes(1e9);
+			waiting.destroy(new Error('aborted'));
+			release();
+			return await delivering;
+		});
+		expect(failure).toBeUndefined();
 	});
 
 	/** Stores take a moment, and show by the ID what they do. */
 	const stored = async (id: string | undefined) => {
 		const { Fresh } = fresh();
-		const made = world({
-			...(id !== undefined && { id }),
-			store: async () => await new Promise((resolve) => setTimeout(resolve, 5)),
+		return await onMachine(async (machine) => {
+			const store = async () => await machine.pause(5);
+			const made = world({ ...(id !== undefined && { id }), store });
+			const delivery = new Fresh(made.context, { baseUrl: undefined });
+			// None of the answers says how long the file is.
+			const given = { ...settings, maxFileBytes: 60_000_000 };
+			await delivery.deliver(finished(12), given, { index: 0 });
+			return made.inStore.most;
 		});
-		const delivery = new Fresh(made.context, { baseUrl: undefined });
-		// None of the answers says how long the file is.
-		await delivery.deliver(finished(12), { ...settings, maxFileBytes: 60_000_000 }, { index: 0 });
-		return made.inStore.most;
 	};
 
 	test.each([
