@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type Item, items } from '../n8n/harness/execution';
-import { checkFiles } from '../n8n/harness/files';
 import { fetch } from '../n8n/harness/http';
 import { action, last, soundEffect, start, trigger } from '../n8n/harness/nodes';
 import { waitUntil } from '../n8n/harness/wait';
@@ -20,14 +18,6 @@ describe('queue mode', () => {
 	});
 	after(async () => await context?.close());
 	beforeEach(() => context.service.reset());
-
-	async function checkAllDone(results: Item[]): Promise<void> {
-		for (const item of results) {
-			assert.equal(item.json.status, 'done', JSON.stringify(item.json));
-			assert.match(String(item.binary?.data?.id), /^database/);
-			await checkFiles(context, item, 1);
-		}
-	}
 
 	it('stops polling when the execution is stopped on the main that started it, wherever it runs', async () => {
 		const { rest, service, cluster } = context;
@@ -53,27 +43,6 @@ describe('queue mode', () => {
 		const later = service.requests.slice(before).map(({ taskId }) => taskId);
 		assert.ok(!later.includes(task.id), 'the stopped execution polls on');
 		assert.equal(service.creations().length, 2);
-	});
-
-	it('waits for a full account apart from the Timeout: a backlog of three times the Timeout fails nothing', async () => {
-		const { rest, service } = context;
-		service.settings.activeTaskLimit = 2;
-		const options = { timeout: 12, gracePeriod: 0 };
-		const flows = await Promise.all([
-			context.publish(generating('backlog-poll', { options })),
-			context.publish(generating('backlog-sleep', { options, fields: { waitMode: 'callback' } })),
-		]);
-		const executionsEach = 6;
-		for (let turn = 0; turn < executionsEach; turn += 1)
-			for (const { name } of flows)
-				await rest.callWebhook(name, { jobs: jobs(`${name} ${turn}`, 3, { ms: 2_000 }) });
-		for (const { id } of flows)
-			for (const execution of await rest.waitForExecutions(id, executionsEach)) {
-				assert.equal(execution.status, 'success', execution.resultData.error?.message);
-				await checkAllDone(items(execution, 'Last'));
-			}
-		assert.equal(service.creations().length, flows.length * executionsEach * 3);
-		assert.ok(service.maxActive <= 2);
 	});
 
 	it('the trigger knows twelve events that came one after the other to several workers, though its processors restart before their copies', async () => {

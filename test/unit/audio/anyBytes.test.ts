@@ -4,7 +4,6 @@ import { SoundScanner } from '../../../nodes/MediaGeneration/audio/scan';
 import type { SoundFacts } from '../../../nodes/MediaGeneration/audio/sound';
 import { loadMp3Encoder, toneMp3 } from '../../service/media/mp3';
 import { toneWav } from '../../service/media/tone';
-import { transcriptJson, transcriptSrt } from '../../service/media/transcript';
 
 const SEED = { seed: 20_261_122, numRuns: 300 };
 
@@ -17,11 +16,7 @@ const change = fc.record({
 		fc.constantFrom([0xff, 0xfb, 0x90, 0x64], [...Buffer.from('Info')], [...Buffer.from('data')]),
 	),
 });
-type Change = {
-	kind: 'set' | 'cut' | 'insert' | 'end';
-	at: number;
-	bytes: Uint8Array | readonly number[];
-};
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
 function changed(file: Buffer, changes: readonly Change[]): Buffer {
 	return changes.reduce((bytes, { kind, at, bytes: given }) => {
@@ -37,17 +32,10 @@ function changed(file: Buffer, changes: readonly Change[]): Buffer {
 let samples: Buffer[] = [];
 beforeAll(async () => {
 	await loadMp3Encoder();
-	const text = 'Some words that are spoken';
-	samples = [
-		toneMp3('Hi', { title: 'x' }),
-		toneMp3('Hi', { variable: true }),
-		toneWav('Hi'),
-		transcriptSrt(text),
-		transcriptJson(text),
-	];
+	samples = [toneMp3('Hi', { title: 'x' }), toneMp3('Hi', { variable: true }), toneWav('Hi')];
 });
 const anyFile = fc.tuple(
-	fc.nat(5),
+	fc.nat(3),
 	fc.array(change, { maxLength: 4 }),
 	fc.uint8Array({ maxLength: 300 }),
 );
