@@ -18,6 +18,10 @@ test.each<[string, unknown, number | undefined]>([
 ])('Retry-After: %s', (_name, header, expected) => {
 	jest.spyOn(Date, 'now').mockReturnValue(NOW);
 	expect(retryAfterMs({ 'retry-after': header })).toBe(expected);
+	// By the clock of whoever answers.
+	jest.spyOn(Date, 'now').mockReturnValue(NOW - 90_000);
+	const date = new Date(NOW).toUTCString();
+	expect(retryAfterMs({ 'retry-after': header, date })).toBe(expected);
 	jest.restoreAllMocks();
 });
 

@@ -11,7 +11,8 @@ export function headerOf(headers: Record<string, unknown>, name: string): string
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
 	const value = headerOf(headers, 'retry-after');
 	const seconds = asNumber(value);
-	const untilDate = Math.max(0, Date.parse(value ?? '') - Date.now());
+	const nowThere = Date.parse(headerOf(headers, 'date') ?? '') || Date.now();
+	const untilDate = Math.max(0, Date.parse(value ?? '') - nowThere);
 	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
 	return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
 }
