@@ -4,14 +4,13 @@ import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
 import { TRANSCRIPT } from '../base/limits';
 import { type NameOf, partName, toMs } from './sound';
-import { inMs, parseSrt, type Spoken, writeCue } from './srt';
+import { parseSrt, type Spoken, writeCue } from './srt';
 
 export type Merged = { merged: true; text: string } | { merged: false; reason: string };
 
 /** Returns the time in the joined sound of a part's `seconds`, never outside that part. */
 function shifted(seconds: number, part: Spoken): number {
-	const [first, last] = [inMs(part.start), inMs(part.end)];
-	return Math.min(Math.max(first + inMs(seconds), first), last) / 1000;
+	return toMs(Math.min(Math.max(part.start + seconds, part.start), part.end));
 }
 
 /** Copies a value, with its times moved to those of the joined sound. */

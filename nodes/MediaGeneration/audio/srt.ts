@@ -41,11 +41,9 @@ export function parseSrt(text: string): Spoken[] | undefined {
 	});
 }
 
-export const inMs = (seconds: number): number => Math.round(seconds * 1000);
-
 function timestamp(time: number): string {
 	const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
-	const ms = inMs(time);
+	const ms = Math.round(time * 1000);
 	const seconds = Math.floor(ms / 1000);
 	const minutes = Math.floor(seconds / 60);
 	return `${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}:${pad(seconds % 60)},${pad(ms % 1000, 3)}`;
