@@ -36,6 +36,7 @@ describe('the key and the secret go', () => {
 });
 
 const RESUME = `https://n8n.example/webhook-waiting/12/node?signature=${TOKEN}`;
+const WAKING = `https://n8n.example/webhook-waiting/12/media-generation?signature=${TOKEN}`;
 const SIGNED = `https://n8n.example/webhook/1/callback?reference=a&expires=1&nonce=${'0a'.repeat(12)}&signature=${TOKEN}&a=b`;
 
 describe('tokens', () => {
@@ -45,7 +46,8 @@ describe('tokens', () => {
 		`see ${RESUME} or "${SIGNED}"`,
 		`http://n8n.example/form-waiting/7?a=b&signature=${TOKEN}`,
 		'https://n8n.example/webhook-waiting/5f0c-11/node?signature=' + TOKEN,
-		...[SIGNED, RESUME].flatMap((url) => [
+		// N8N_ENDPOINT_WEBHOOK_WAIT gives them another name.
+		...[SIGNED, RESUME, WAKING.replace('webhook-waiting', 'asleep')].flatMap((url) => [
 			encodeURIComponent(url),
 			url.replaceAll('&', '&amp;'),
 			`?url=${encodeURIComponent(url)}&page=1`,
@@ -62,6 +64,7 @@ describe('tokens', () => {
 	test.each([
 		`https://files.example/a.mp3?signature=${TOKEN}&expires=12`,
 		`https://files.example/waiting/12/a.mp3?signature=${TOKEN}`,
+		`https://files.example/a/media-generation?signature=${TOKEN}`,
 		`https://files.example/a.mp3?nonce=12&Signature=${TOKEN}`,
 		'https://files.example/signature=/a.mp3',
 		`${RESUME.split('?')[0]} is one word, signature=${TOKEN} another`,

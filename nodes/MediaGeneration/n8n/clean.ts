@@ -5,8 +5,12 @@ import { onOneLine } from '../base/failures';
 import { mapTexts, urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './clock';
 
-/** A URL by which n8n wakes an execution, or that this package has signed: from its mark to the end of the word. */
-const CALLABLE = /(?:-waiting(?:\/|%2f)[\da-f]|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
+/**
+ * A URL by which n8n or this package wakes an execution, or that this package has signed: from its mark to the end of the word. n8n's own
+ * part of a URL can have another name (`N8N_ENDPOINT_WEBHOOK_WAIT`), this package's (`WEBHOOK_PATH`) can't.
+ */
+const CALLABLE =
+	/(?:-waiting(?:\/|%2f)[\da-f]|\d(?:\/|%2f)media-generation(?:\?|%3f)|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
 export class Cleaner {

@@ -101,7 +101,8 @@ export function tooltipFragment(tasks: readonly NotedTask[], until: number): str
 	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
 	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
 	const subject = tasks.length === 1 ? 'its task is' : `its ${tasks.length} tasks are`;
-	return `#${until}:${encodeURIComponent(`${subject} over (${which})`)}`;
+	const words = Buffer.from(`${subject} over (${which})`).toString();
+	return `#${until}:${encodeURIComponent(words)}`;
 }
 
 /** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
