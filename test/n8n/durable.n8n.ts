@@ -15,15 +15,6 @@ describe('the durable loop', () => {
 	let context: TestContext;
 	ownContext((own) => (context = own));
 
-	async function kill(): Promise<void> {
-		await context.n8n.kill('SIGKILL');
-	}
-
-	async function startAgain(): Promise<void> {
-		await context.n8n.restart();
-		await context.rest.login();
-	}
-
 	/** Waits until the execution sleeps in its nth round. */
 	async function asleepInRound(id: string, round: number): Promise<Execution> {
 		return await waitUntil(
@@ -41,7 +32,7 @@ describe('the durable loop', () => {
 	}
 
 	it('survives two times SIGKILL: in its sleep, and with its tasks over while n8n is down', async () => {
-		const { rest, service } = context;
+		const { n8n, rest, service } = context;
 		service.settings.taskMs = 3_600_000;
 		const workflow = exampleWorkflow('durable-wait', context);
 		const sleep = nodeOf(workflow, SLEEP);
@@ -52,8 +43,8 @@ describe('the durable loop', () => {
 		const id = await rest.runManually(saved, 'When Clicked');
 
 		await asleepInRound(id, 1);
-		await kill();
-		await startAgain();
+		await n8n.kill('SIGKILL');
+		await context.startAgain();
 		// n8n wakes it at the end of the round, and it goes to sleep again, watched by the process that runs now.
 		await asleepInRound(id, 2);
 		const [one, two, three] = service.creations();
@@ -61,9 +52,9 @@ describe('the durable loop', () => {
 		const looksBefore = service.polls().length;
 		await service.finish(one.id, 'error', { error_message: 'no such voice' });
 		await waitUntil(() => service.polls().length > looksBefore, { what: 'A look while it sleeps' });
-		await kill();
+		await n8n.kill('SIGKILL');
 		await service.finish(two.id);
-		await startAgain();
+		await context.startAgain();
 		await asleepInRound(id, 3);
 		await service.finish(three.id);
 		const execution = await rest.waitForExecution(id);

@@ -51,8 +51,7 @@ describe('a creation whose answer never came', () => {
 		await waitUntil(() => service.creations().length === count, { what: `Creation ${count}` });
 		await n8n.kill('SIGKILL');
 		held.letGo();
-		await n8n.restart();
-		await rest.login();
+		await context.startAgain();
 		const crashed = await rest.waitForExecution(id);
 		assert.equal(crashed.status, 'crashed');
 		return crashed;

@@ -61,12 +61,11 @@ describe('suspend', () => {
 	});
 
 	it('survives SIGKILL of n8n while it sleeps', async () => {
-		const { n8n, rest, service } = context;
+		const { n8n, service } = context;
 		const flow = await publishFlow(context);
 		const id = await flow.asleep([endless('Long'), endless('Longer')]);
 		await n8n.kill('SIGKILL');
-		await n8n.restart();
-		await rest.login();
+		await context.startAgain();
 		for (const task of service.creations()) await service.finish(task.id);
 		checkDone(context, [await ended(context, id)]);
 		checkPaidOnce(context, 2);

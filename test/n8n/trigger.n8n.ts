@@ -207,7 +207,7 @@ describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 	ownContext((own) => (context = own));
 
 	it('knows the events of two triggers of a workflow, also of those that still ran', async () => {
-		const { n8n, rest, service } = context;
+		const { n8n, service } = context;
 		const bench = new Workbench(context);
 		// What is slow on a busy machine is left out: each call has its answer within seconds.
 		const settings = { downloadOutput: false, verifyWithService: false };
@@ -222,8 +222,7 @@ describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 			await post(urls[index % 2] ?? '', service.payload(id));
 		for (const answer of await Promise.all(taskIds.map(call))) assert.deepEqual(answer, received);
 		await n8n.kill('SIGKILL');
-		await n8n.restart();
-		await rest.login();
+		await context.startAgain();
 		const nobody = { id: 'none', status: 'doing' };
 		await waitUntil(
 			async () => String((await post(receiver.url, nobody)).body.ignored).includes('not finished'),

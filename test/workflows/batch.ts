@@ -33,8 +33,7 @@ async function killed(context: TestContext): Promise<number[]> {
 	await delay(KILL_AFTER_MS);
 	await context.n8n.kill('SIGKILL');
 	const killedAt = Date.now();
-	await context.n8n.restart();
-	await context.rest.login();
+	await context.startAgain();
 	return [killedAt];
 }
 

@@ -17,6 +17,8 @@ export interface TestContext {
 	credential: SavedCredential;
 	/** Saves a workflow with this context's credential; its nodes form a chain, unless the links say otherwise. */
 	readonly save: (nodes: Node[], links?: Link[], settings?: object) => Promise<SavedWorkflow>;
+	/** Starts n8n again, which was killed, and logs in. */
+	startAgain(): Promise<void>;
 	/** Ends n8n and the stand-in. */
 	close(): Promise<void>;
 }
@@ -82,6 +84,10 @@ export async function startContext({
 				const workflow = workflowOf(nodes[0]?.webhookId ?? 'Test', nodes, credential, links);
 				Object.assign(workflow.settings ?? {}, settings);
 				return await rest.createWorkflow(workflow);
+			},
+			async startAgain() {
+				await n8n.restart();
+				await rest.login();
 			},
 			async close() {
 				await n8n.stop();
