@@ -1,4 +1,4 @@
-/** Runs of the whole node that sleep: what wakes them and with what, the last look before, and what is refused. */
+/** Runs of the whole node that sleep: what wakes them and with what, the last poll before, and what is refused. */
 import { PLAIN_STORE } from './history';
 import {
 	good,
@@ -88,7 +88,7 @@ describe('sleeping', () => {
 		expect(answers.filter((answer) => answer.includes('"received":true}'))).toHaveLength(1);
 	});
 
-	test('where nobody can reach this n8n it looks by itself, and no callback URL is sent', async () => {
+	test('where nobody can reach this n8n, it polls by itself and sends no callback URL', async () => {
 		const { bodies, json, execution } = await runNode({
 			parameters: { ...asleep, options: { gracePeriod: 0, extraFields: '{"receive_url": 7}' } },
 			tasks: [taskWith({ seconds: 400 })],

@@ -49,9 +49,9 @@ describe('the durable loop', () => {
 		await asleepInRound(id, 2);
 		const [one, two, three] = service.creations();
 		assert.ok(one && two && three);
-		const looksBefore = service.polls().length;
+		const pollsBefore = service.polls().length;
 		await service.finish(one.id, 'error', { error_message: 'no such voice' });
-		await waitUntil(() => service.polls().length > looksBefore, { what: 'A look while it sleeps' });
+		await waitUntil(() => service.polls().length > pollsBefore, { what: 'A poll while it sleeps' });
 		await n8n.kill('SIGKILL');
 		await service.finish(two.id);
 		await context.startAgain();

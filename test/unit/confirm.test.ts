@@ -39,7 +39,7 @@ const allDone = (taskId: string) => answer(200, { id: taskId, ...DONE });
 const slowOnes = (count: number) =>
 	Array.from({ length: count }, (_, index) => claimOf(`slow-${index}`));
 
-test('a callback that says what the service says of a failure, but not plainly, counts as one look', async () => {
+test('a callback that reports the failure that the service does not state plainly counts as one poll', async () => {
 	await onMachine(async (machine) => {
 		const { ask, client } = service((id) => answer(200, { success: false, id, status: 'error' }));
 		expect((await ask(claimOf('a', '', 'error'))).kind).toBe('failed');
@@ -49,7 +49,7 @@ test('a callback that says what the service says of a failure, but not plainly, 
 	});
 });
 
-test('no look takes longer than 5 s, or than what is left of the budget; without one there is none', async () => {
+test('no poll takes longer than 5 s or the rest of the budget; without a rest there is none', async () => {
 	await onMachine(async () => {
 		const client = scriptedClient(async ({ timeoutMs }) => {
 			await pause(timeoutMs);
@@ -65,7 +65,7 @@ test('no look takes longer than 5 s, or than what is left of the budget; without
 });
 
 describe('many callbacks at once', () => {
-	test('ten looks at a time; one whose turn does not come within its time is not made at all', async () => {
+	test('ten polls at a time; one that gets no turn within its time is not made', async () => {
 		await onMachine(async (machine) => {
 			const { ask, client, answerSlow } = service(allDone);
 			const first = slowOnes(10).map(async (claim) => await ask(claim, 60_000));
@@ -129,7 +129,7 @@ test('a task that the service does not know is not asked about again for 10 s', 
 });
 
 describe('while the service asks for a pause', () => {
-	test('of looks, callbacks keep to it', async () => {
+	test('between polls, callbacks keep to it as well', async () => {
 		await onMachine(async (machine) => {
 			const { ask, client, paths } = service(allDone);
 			client.account.pause('poll', now(), 20_000);

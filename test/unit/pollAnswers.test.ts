@@ -88,21 +88,21 @@ describe('the ID in an answer', () => {
 });
 
 describe('routes', () => {
-	const look = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>
+	const poll = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>
 		await pollTask(client, { taskId, timeoutMs: 5_000 }, () => NOW);
 	const paths = (client: ReturnType<typeof scriptedClient>) =>
 		client.requests.map(({ path }) => path);
 
 	test('v1 first; nothing else is asked when it answers', async () => {
 		const client = scriptedClient(() => answer(200, TASK));
-		await look(client);
+		await poll(client);
 		expect(paths(client)).toEqual(['/v1/task/t1']);
 		expect(client.requests[0]).toMatchObject({ method: 'GET', timeoutMs: 5_000 });
 	});
 
 	test('404 on both is missing, in the words of the first', async () => {
 		const client = scriptedClient((_, count) => answer(404, { error: `route ${count}` }));
-		expect(await look(client)).toEqual({
+		expect(await poll(client)).toEqual({
 			kind: 'missing',
 			detail: 'HTTP 404: route 1',
 			httpStatus: 404,
@@ -128,10 +128,10 @@ describe('routes', () => {
 		const client = scriptedClient(({ path }) =>
 			path.startsWith(known) ? answer(200, TASK) : answer(404),
 		);
-		await look(client);
+		await poll(client);
 		known = '/v1/';
-		expect((await look(client)).kind).toBe('task');
-		await look(client);
+		expect((await poll(client)).kind).toBe('task');
+		await poll(client);
 		expect(paths(client).slice(2)).toEqual(['/v1e/task/t1', '/v1/task/t1', '/v1/task/t1']);
 	});
 
@@ -142,7 +142,7 @@ describe('routes', () => {
 		['has a status of its own for everything', answer(200, { status: 'ok' }), 'task'],
 	])('a first route that %s is the whole answer', async (_name, reply, kind) => {
 		const client = scriptedClient(() => reply);
-		expect((await look(client)).kind).toBe(kind);
+		expect((await poll(client)).kind).toBe(kind);
 		expect(paths(client)).toEqual(['/v1/task/t1']);
 	});
 
@@ -152,15 +152,15 @@ describe('routes', () => {
 		['is busy', answer(503), 'busy'],
 	])('a second route that %s: %j', async (_name, second, kind) => {
 		const client = scriptedClient((_, count) => (count === 1 ? answer(404) : second));
-		expect((await look(client)).kind).toBe(kind);
+		expect((await poll(client)).kind).toBe(kind);
 	});
 
 	test('a bare status is not a task to remember a route for', async () => {
 		const client = scriptedClient(({ path }) =>
 			path.startsWith('/v1e/') ? answer(200, { status: 'ok' }) : answer(404),
 		);
-		expect((await look(client)).kind).toBe('missing');
-		await look(client);
+		expect((await poll(client)).kind).toBe('missing');
+		await poll(client);
 		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
@@ -169,7 +169,7 @@ describe('routes', () => {
 		['\ud800', '/v1/task/%EF%BF%BD'],
 	])('the ID %j is encoded', async (taskId, path) => {
 		const client = scriptedClient(() => answer(200, TASK));
-		await look(client, taskId);
+		await poll(client, taskId);
 		expect(paths(client)).toEqual([path]);
 	});
 });

@@ -216,7 +216,7 @@ describe('once', () => {
 		for (const [body, url] of events) expect(await post(body, url)).toMatchObject(SEEN);
 	});
 
-	test('a copy of what is being handled is to come again; of what the service has confirmed it costs no further look', async () => {
+	test('a copy of what is being handled is asked to come again; one of what the service has confirmed costs no poll', async () => {
 		const { post, requests } = trigger();
 		const first = await post(task());
 		const early = await post(task());
