@@ -23,8 +23,8 @@ class Callbacks {
 	readonly unknown = new BoundedMap<string, number>();
 }
 
-const called = new BoundedMap<Account, Callbacks>();
-const callbacksOf = (account: Account) => ensured(called, account, () => new Callbacks());
+const ofAccounts = new BoundedMap<Account, Callbacks>();
+const callbacksOf = (account: Account) => ensured(ofAccounts, account, () => new Callbacks());
 
 async function pollInTurn(client: ServiceClient, taskId: string, deadline: number): Promise<Poll> {
 	const timeoutMs = Math.min(5_000, deadline - now());
