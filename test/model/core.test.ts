@@ -27,6 +27,19 @@ test('killed while it waits: the Retry of what n8n has saved takes the task from
 	expect(story.at(-1)).toMatch(/execution 2 ends: success/);
 });
 
+test("stopped, and repeated by n8n's API: the same process does not make its task again", async () => {
+	const { broken } = await play(
+		{
+			...PLAIN_HISTORY,
+			list: { ...NO_LIST, kind: 'data' },
+			events: [{ at: 0.01, kind: 'stop' }],
+			retries: [{ changed: false }],
+		},
+		processes,
+	);
+	expect(broken).toEqual([]);
+});
+
 test(
 	'after any history the three rules hold',
 	async () => {

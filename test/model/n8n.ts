@@ -204,13 +204,14 @@ export class N8n {
 				json: { item: index, ...EARLIER_TASK },
 				pairedItem: { item: 0 },
 			}));
-		// All that n8n has of a killed one is from before the node began.
-		const left = last?.status === 'crashed' ? last.contextBefore : last?.context;
+		// All that n8n has of a killed or stopped one is from before the node began.
+		const isCut = last?.status === 'crashed' || last?.status === 'canceled';
+		const left = isCut ? last.contextBefore : last?.context;
 		const context = copy(left ?? this.world.context ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
 		const failsBefore = this.history.node.before === 'fails';
-		// Without saved progress, a killed one is repeated from where it began itself: the trigger, or where a Retry began.
-		const isUnsaved = last?.status === 'crashed' && !this.history.node.savesProgress;
+		// Without saved progress, such a one is repeated from where it began itself: the trigger, or where a Retry began.
+		const isUnsaved = isCut && !this.history.node.savesProgress;
 		const beginsAnew = isUnsaved && (last.earlier.length === 0 || last.beginsAnew);
 		// Else a Retry begins with the node that failed, whichever that was.
 		const hasFailed = failsBefore && (earlier.length === 1 || isUnsaved);
@@ -309,7 +310,10 @@ export class N8n {
 		const isFirst = execution.earlier.length === 0 && execution.call === undefined;
 		const isBefore = this.history.node.before === 'fails' && isFirst;
 		const retry = isBefore ? { changed: false } : this.history.retries[this.retries];
-		if ((status !== 'error' && status !== 'crashed') || retry === undefined) return;
+		// The editor offers it for the first two, n8n's API for a stopped one as well.
+		const isRetried =
+			['error', 'crashed', 'canceled'].includes(status) && execution.saved === undefined;
+		if (!isRetried || retry === undefined) return;
 		if (!isBefore) this.retries += 1;
 		this.retryPending = true;
 		this.machine.later(UNTIL_RETRY_MS, () => {

@@ -27,6 +27,9 @@ function evidenceOf(world: World): Evidence {
 	};
 }
 
+/** Whether it was killed or stopped. */
+const isCut = (execution: Execution | undefined) =>
+	['crashed', 'canceled'].includes(execution?.status ?? '');
 const executionOf = (n8n: N8n, { executionId }: Sent) =>
 	n8n.executions.find(({ id }) => id === executionId);
 export const isFailed = (service: Service, task: Task, atMs?: number) =>
@@ -73,8 +76,8 @@ export function excuseOf(
 	again: Sent,
 ): Excuse | undefined {
 	const isRetry = first.executionId !== again.executionId;
-	// n8n was killed, and with it went the notes of that execution.
-	const isGone = isRetry && executionOf(n8n, first)?.status === 'crashed';
+	// With the end of that execution went its notes.
+	const isGone = isRetry && isCut(executionOf(n8n, first));
 	const failed = first.task !== undefined && isFailed(service, first.task, again.atMs);
 	if (first.fate === 'free') return 'nothing was created';
 	if (failed && (first.fate === 'told' || isFound(n8n, first))) return 'the task has failed';
