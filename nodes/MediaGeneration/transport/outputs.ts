@@ -59,11 +59,13 @@ export function resolved(
 
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url) ?? [];
-	const media = stated?.toLowerCase() ?? mediaOf(extensionOf(url));
-	if (/^(srt|vtt|json|transcript|subtitle)/i.test(name) || media === 'captions')
+	const extension = extensionOf(url);
+	const media = stated?.toLowerCase() ?? mediaOf(extension);
+	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'captions')
 		return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
-	if (/video/i.test(name) || media === 'video') return 'file';
+	if (/video/i.test(name) || typeByExtension(extension) !== undefined) return 'file';
+	if (/to.?text|transcri/i.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
 	if (/audio/i.test(name) || /sound|speech|tts|audio|voice|music/i.test(taskType)) return 'audio';
 	return 'file';
