@@ -102,6 +102,18 @@ describe('Task: Get', () => {
 	});
 });
 
+test('Image: Get Price that is refused names its own fields', async () => {
+	const parameters = {
+		resource: 'image',
+		operation: 'getPrice',
+		generationsCount: 1,
+		referenceImageCount: 9,
+	};
+	const answer = answers({ status: 422, body: { detail: 'too many assets' } });
+	const { error } = await runNode({ parameters, answer });
+	expect(error?.description).toMatch(/"assets" is the field "Number of Reference Images" of/);
+});
+
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
 	const ended = jest.spyOn(Account.prototype, 'taskEnded');
 	const { json, requests } = await runNode({

@@ -115,6 +115,8 @@ describe('Task: Wait', () => {
 			const parameters = { ...wait, taskId: 'a', downloadOutput: false };
 			const { error, requests } = await runNode({ parameters, input: from(left) });
 			expect(error?.message).toMatch(/needs the files of its parts$/);
+			// This operation has no field Long Text.
+			expect(error?.description).toMatch(/^Turn "Download Output" on\. Nothing/);
 			expect(requests).toEqual([]);
 		});
 

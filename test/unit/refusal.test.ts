@@ -1,7 +1,7 @@
 /** A refusal names the fields of the request as the editor shows them, and says what splits a long text. */
 import { adviceOn } from '../../nodes/MediaGeneration/actions/refusal';
 
-const OFF = { kind: 'off' } as const;
+const OFF = { longText: { kind: 'off' }, waiting: { kind: 'no', callbackUrl: 'x' } } as const;
 const labels = { model_id: 'Model', model_parameters: ['Aspect Ratio', 'Resolution'] };
 const request = (kind: string, text = 'Hello') => ({ kind, path: '/', body: { text } });
 
@@ -17,6 +17,11 @@ test.each([
 	expect(adviceOn(said, { ...request('image'), labels }, OFF)).toBe(advice);
 });
 
+test('a node that waits has no field for a callback', () => {
+	const waits = { ...OFF, waiting: { kind: 'suspend', graceMs: 0 } } as const;
+	expect(adviceOn('bad receive_url', { ...request('image'), labels }, waits)).toBe('');
+});
+
 test('"Task: Create" has the fields of the request itself', () => {
 	expect(adviceOn('model_id is required', request('/v1m/task'), OFF)).toBe('');
 });
@@ -28,6 +33,6 @@ test('a text of more than 5,000 characters that is sent as it is', () => {
 	expect(adviceOn('too long', request('speech-v1e', long), OFF)).toBe(advice);
 	expect(adviceOn('too long', request('speech-v1e', long.slice(1)), OFF)).toBe('');
 	expect(adviceOn('too long', request('sound-effect', long), OFF)).toBe('');
-	const parts = { kind: 'parts', maxCharacters: 6_000 } as const;
+	const parts = { ...OFF, longText: { kind: 'parts', maxCharacters: 6_000 } } as const;
 	expect(adviceOn('too long', request('speech-v1e', long), parts)).toBe('');
 });

@@ -67,7 +67,8 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 	const answer = await attemptLater(
 		async () => await askOptional({ ...from, path, body }, 'prices of images'),
 	);
-	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, imageLabels));
+	const labels = { ...imageLabels, assets: 'Number of Reference Images' };
+	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, labels));
 	const credits = creditsOf(answer.value);
 	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
 	return [{ ...answer.value, credits }];

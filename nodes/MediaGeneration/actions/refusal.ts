@@ -2,6 +2,7 @@
 import type { Failure } from '../base/failures';
 import { requestText, type LongText } from './longText';
 import type { CreationRequest, Labels } from './operation';
+import type { ItemSettings } from './waiting';
 
 /** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
@@ -30,10 +31,13 @@ export function refusedQuestion(failure: Failure, labels: Labels): Failure {
 }
 
 /** Makes sentences to add to a refusal's description. @param said the words of the service */
-export function adviceOn(said: string, request: CreationRequest, longText: LongText): string {
-	const { labels } = request;
-	const all = labels === undefined ? {} : { ...labels, receive_url: 'Callback URL' };
-	const names = namesOnScreen(said, all);
+export function adviceOn(
+	said: string,
+	request: CreationRequest,
+	{ longText, waiting }: Pick<ItemSettings, 'longText' | 'waiting'>,
+): string {
+	const callback: Labels = waiting.kind === 'no' ? { receive_url: 'Callback URL' } : {};
+	const names = namesOnScreen(said, { ...request.labels, ...callback });
 	const length = isLongUnsplit(request, longText)
 		? ` The text has ${requestText(request).length} characters: the field "Long Text" splits it into several requests.`
 		: '';

@@ -96,10 +96,11 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 	};
 }
 
-export function joinNeedsFiles(): FailureError {
+/** @param orElse what else helps, behind a comma */
+export function joinNeedsFiles(orElse = ''): FailureError {
 	return invalid(
 		'"Long Text: Join Into One File" needs the files of its parts',
-		'Turn "Download Output" on, or set "Long Text" to "One Item per Part". Nothing was sent.',
+		`Turn "Download Output" on${orElse}. Nothing was sent.`,
 	);
 }
 
@@ -118,7 +119,8 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 			'"Long Text: Join Into One File" needs to wait for its parts',
 			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
 		);
-	if (longText.kind === 'join' && !files.download) throw joinNeedsFiles();
+	if (longText.kind === 'join' && !files.download)
+		throw joinNeedsFiles(', or set "Long Text" to "One Item per Part"');
 }
 
 /** The settings of the first item count. */

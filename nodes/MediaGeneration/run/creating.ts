@@ -133,7 +133,7 @@ async function createWithinCredits(
 			logOf(context).warn(
 				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
 			);
-		const advice = adviceOn(failure.message, request, settings.longText);
+		const advice = adviceOn(failure.message, request, settings);
 		// A task whose ID is known can be fetched.
 		const isSentAgain =
 			settings.sendUnclearAgain && submitted.kind === 'unclear' && failure.taskId === undefined;
