@@ -47,7 +47,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 		await clock.run(
 			findLost(
 				{ client, now: clock.now, sleep: clock.sleep, over: signal },
-				{ request: request(), sentAt: START, isOld: true, ...given },
+				{ request: request(), sentAt: START, isEarlier: true, ...given },
 			),
 		);
 	/** The ID that is found, or those that could be it. */
@@ -173,9 +173,9 @@ test.each<[string, Reply[], boolean, number[], string | undefined]>([
 	['missing for a moment', [none], true, [0, 2_500], undefined],
 	['missing', [none, none], false, [300, 2_500], 'publishes no list'],
 	['no list at all', [answer(200, { id: 'x' })], false, [300, 2_500, 7_000, 15_000], undefined],
-])('the list is %s', async (_, replies, isOld, expected, why) => {
+])('the list is %s', async (_, replies, isEarlier, expected, why) => {
 	const { search, readAt } = setting([], { instead: (_path, count) => replies[count - 1] });
-	const finding = await search({ isOld });
+	const finding = await search({ isEarlier });
 	expect(readAt).toEqual(expected);
 	expect(finding).toMatchObject({ kind: 'unfound', candidates: [] });
 	const { unread } = finding as { unread?: { message: string } };

@@ -89,7 +89,7 @@ async function findAgain(
 	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
 ): Promise<Finding> {
 	const { client, over, now, sleep } = run;
-	const sought = { request, ...earlier, isOld: true };
+	const sought = { request, ...earlier, isEarlier: true };
 	const known = expectTask(client.account, sought.request);
 	try {
 		const lagMs = earlier.kind === 'unclear' ? 0 : earlier.overAt + LISTED_WITHIN_MS - now();
@@ -165,7 +165,7 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		ledger.unclear(asked, submitted);
 		if (submitted.failure.taskId !== undefined) return submitted;
 		const { sentAt } = submitted;
-		const finding = await findLost(run, { request, sentAt, isOld: false });
+		const finding = await findLost(run, { request, sentAt, isEarlier: false });
 		if (finding.kind === 'unfound')
 			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
 		const created = { ...finding, receiveUrl: asText(request.body.receive_url) };

@@ -26,7 +26,7 @@ export interface Sought extends Pick<Asked, 'request'> {
 	/** Epoch ms by our clock, no later than the request. */
 	sentAt: number;
 	/** Whether an earlier try or execution sent it, so that one reading is enough. */
-	isOld: boolean;
+	isEarlier: boolean;
 	/** False if the time of sending is unknown, so that no task is surely its own. */
 	isExact?: boolean;
 	/** Epoch ms at which an execution without notes had ended: nobody knows which of the earlier tasks it made. */
@@ -63,7 +63,7 @@ export function expectTask(account: Account, request: CreationRequest): () => vo
 /** Never rejects. */
 export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { now, sleep, over } = deps;
-	const { isOld } = sought;
+	const { isEarlier } = sought;
 	const since = now();
 	let finding: Finding = {
 		kind: 'unfound',
@@ -71,13 +71,13 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		unread: unreadList('it was not asked for'),
 	};
 	let refusals = 0;
-	for (const ms of isOld ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
+	for (const ms of isEarlier ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), over);
 		if (over.aborted) break;
 		const read = await attemptLater(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
-		if (finding.kind === 'created' || (isOld && finding.unread === undefined)) break;
+		if (finding.kind === 'created' || (isEarlier && finding.unread === undefined)) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
@@ -124,11 +124,8 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
-	const others = [...expectedOf(client.account)].filter((each) => each !== request);
-	const isShared = others.some((each) => only && resemblance(only.raw, each) === 'sure');
-	const isAlone = isExact && sure.length === 1 && !isShared;
-	const isFree = only && isAlone && !made.has(only.taskId);
-	if (isFree && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
+	const isAlone = isExact && sure.length === 1 && isNobodys(client.account, only, request);
+	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
 		// Its whole Timeout counts from now, because its creation may have taken longer.
@@ -140,6 +137,17 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		candidates,
 		unread: list.whole ? undefined : unreadList('it has too many tasks since then'),
 	};
+}
+
+/** Tells whether no other request has made a task, or could have: a list may repeat the text, but not the voice. */
+function isNobodys(
+	account: Account,
+	task: ListedTask | undefined,
+	request: CreationRequest,
+): boolean {
+	if (task === undefined || account.made.has(task.taskId)) return false;
+	const others = [...expectedOf(account)].filter((each) => each !== request);
+	return others.every((other) => resemblance(task.raw, other) !== 'sure');
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {
