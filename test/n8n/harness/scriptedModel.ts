@@ -12,7 +12,6 @@ export interface ToolDefinition {
 interface ChatRequest {
 	tools?: ToolDefinition[];
 	messages: Array<{ role: string; content: unknown }>;
-	stream?: boolean;
 }
 
 /** Words, the arguments of calls of the first tool (several in one answer are made in parallel), or an HTTP status with which it fails. */
@@ -38,18 +37,12 @@ function messageOf(
 	return { role: 'assistant', content: '', tool_calls: calls };
 }
 
-/** Answers in one piece or, where asked for, as a stream of one piece. */
-function body(message: Message, stream: boolean): string {
-	const finish = message.tool_calls === undefined ? 'stop' : 'tool_calls';
-	const base = { id: 'chat-1', created: 1, model: 'scripted' };
+/** In one piece: the agents of the tests ask for no stream. */
+function body(message: Message) {
+	const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls';
+	const choices = [{ index: 0, message, finish_reason }];
 	const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-	if (!stream) {
-		const choices = [{ index: 0, message, finish_reason: finish }];
-		return JSON.stringify({ ...base, object: 'chat.completion', choices, usage });
-	}
-	const chunk = (delta: unknown, finish_reason: string | null) =>
-		`data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-	return `${chunk(message, null)}${chunk({}, finish)}data: [DONE]\n\n`;
+	return { id: 'chat-1', created: 1, model: 'scripted', object: 'chat.completion', choices, usage };
 }
 
 /** @param script the answer to each request, in order; the last one is repeated */
@@ -62,11 +55,7 @@ export async function startScriptedModel(script: readonly [ModelAnswer, ...Model
 		const answer = script[Math.min(turn, script.length - 1)] ?? '';
 		if (typeof answer === 'number')
 			return await reply.status(answer).send({ error: { message: 'The model is out of order' } });
-		const message = messageOf(answer, asked, turn);
-		const stream = asked.stream === true;
-		return await reply
-			.type(stream ? 'text/event-stream' : 'application/json')
-			.send(body(message, stream));
+		return await reply.send(body(messageOf(answer, asked, turn)));
 	});
 	const url = await app.listen({ host: '127.0.0.1', port: 0 });
 	return {
