@@ -61,7 +61,8 @@ function entryOf(field: INodeProperties, path: string): string[] {
 	const head = `- **${displayName}** \`${path}${name}\`${noted === '' ? '' : ` (${noted})`}`;
 	const choices = choicesOf(field).map((each) => {
 		const about = each.description === undefined ? '' : `: ${escaped(each.description)}`;
-		return `  - ${each.name} (\`${each.value === '' ? ' ' : String(each.value)}\`)${about}`;
+		const value = each.value === '' ? 'empty' : `\`${String(each.value)}\``;
+		return `  - ${each.name} (${value})${about}`;
 	});
 	const rows = rowsOf(field).map((row) => `  ${entryOf(row, '')[0]}`);
 	return [`${head}.${said}`, ...choices, ...rows];

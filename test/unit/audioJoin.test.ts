@@ -75,6 +75,14 @@ test('one file for each group, in the order in which they come; items without on
 	);
 });
 
+test('each item says where its sound is', async () => {
+	const { json } = await runNode({
+		parameters: ['a', 'b'].map((inputBinaryField) => ({ ...join, inputBinaryField })),
+		input: ['a', 'b'].map((field) => ({ json: {}, binary: { [field]: wav(field) } })),
+	});
+	expect(json).toMatchObject([{ parts: [{ item: 0 }, { item: 1 }] }]);
+});
+
 describe('subtitles', () => {
 	/** Two spoken words, each with its subtitles. */
 	const input = (more: Partial<IBinaryData>): INodeExecutionData[] =>

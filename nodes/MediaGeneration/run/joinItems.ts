@@ -20,22 +20,22 @@ function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFie
 	return groups;
 }
 
-function inputSource(fields: ItemFields, field: string): SoundSource {
-	const sound = itemFile(fields, field, 'Input Data Field Name');
+function inputSource(fields: ItemFields): SoundSource {
+	const label = 'Input Data Field Name';
+	const sound = itemFile(fields, fields.requiredText('inputBinaryField', label), label);
 	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
 		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
 	return { sound, srt: Object.values(fields.files).find(isSubtitles) };
 }
 
-/** Messages name items instead of parts. The first item's fields count. */
+/** Messages name items instead of parts. What concerns the joined file is read from the first item. */
 async function joinGroup(
 	context: IExecuteFunctions,
 	group: string | undefined,
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData> {
 	const [first] = items as [ItemFields];
-	const inputField = first.requiredText('inputBinaryField', 'Input Data Field Name');
-	const sources = items.map((item) => inputSource(item, inputField));
+	const sources = items.map(inputSource);
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(first),
 		maxBytes: readMaxFileBytes(first),
