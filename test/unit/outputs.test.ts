@@ -58,6 +58,12 @@ test.each<[string, unknown, object, string[]]>([
 		{ type: 'speech_to_text' },
 		['a transcript', 'b audio'],
 	],
+	[
+		'no page',
+		{ audio_url: A, share_url: B, pageUrl: C, v3: { status: { url: C } } },
+		{},
+		['a audio'],
+	],
 	['captions', { captions_url: A }, { type: 'tts' }, ['a transcript']],
 	['a video is no sound', { output_uri: `${F}/v.mp4` }, { type: 'music' }, ['v.mp4 file']],
 	['known names first, in their order', ordered, {}, ['a file', 'b transcript', 'c file']],

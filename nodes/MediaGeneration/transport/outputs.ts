@@ -15,9 +15,9 @@ export interface TaskOutput {
 const URL_KEY = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
 /** Fields with smaller copies of a result. */
 const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** A name with such a word refers to what the request carried. */
-const REQUEST_WORD =
-	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?)$/i;
+/** A name with such a word refers to what the request carried, or to a page. */
+const OTHER_WORD =
+	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?|page|share|status|poll|cancel|dashboard)$/i;
 /** Best first. */
 const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
 
@@ -88,7 +88,7 @@ interface FieldHolder {
 function isResultKey(key: string): boolean {
 	// A stream plays while the task runs, and is gone soon after.
 	if (/stream/i.test(key)) return false;
-	return !key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => REQUEST_WORD.test(word));
+	return !key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => OTHER_WORD.test(word));
 }
 
 const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
