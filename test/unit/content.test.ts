@@ -100,6 +100,7 @@ test.each<[string, Partial<AboutFile>, Buffer | string]>([
 	['a table', at('.csv', 'file'), 'a,b\n1,2'],
 	['a drawing', at('.svg', 'image'), '<?xml version="1.0"?>\n<!-- By hand -->\n<svg xmlns="x">'],
 	['samples', at('.pcm', 'audio'), Buffer.from('ffff00000100ffff', 'hex')],
+	['no known type', { kind: 'audio', stated: 'text/plain' }, Buffer.from('ffff0000', 'hex')],
 ])('a result can have %s', (_name, about, body) => {
 	expect(problemOf(body, about)).toBeUndefined();
 });

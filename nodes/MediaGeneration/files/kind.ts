@@ -34,7 +34,9 @@ function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
 
-const statedType = ({ stated = '' }: AboutFile) => stated.split(';')[0]?.trim().toLowerCase() ?? '';
+/** Most hosts state text/plain for anything they do not know. */
+const statedType = ({ stated = '' }: AboutFile) =>
+	stated.split(';', 1).join().trim().toLowerCase().replace('text/plain', '');
 
 const TEXT_TYPE = /^text\/|[/+](json|xml)$|^application\/x-subrip$/;
 const isTextType = (mimeType: string) => TEXT_TYPE.test(mimeType) && mimeType !== 'image/svg+xml';
@@ -45,12 +47,10 @@ function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
 	const fitting = (type: kinds.FileType | undefined) =>
 		isSoundOrImage(about) && isTextType(type?.mimeType ?? '') ? undefined : type;
-	const mimeType = statedType(about);
 	return {
 		byFormat: kind === 'audio' && format !== undefined ? kinds.typeOfFormat(format) : undefined,
 		byUrl: fitting(kinds.typeByExtension(kinds.extensionIn(urlOf(url)?.pathname ?? ''))),
-		// Most hosts state text/plain for anything they do not know.
-		byHeader: mimeType === 'text/plain' ? undefined : fitting(kinds.typeByMimeType(mimeType)),
+		byHeader: fitting(kinds.typeByMimeType(statedType(about))),
 	};
 }
 
