@@ -135,7 +135,7 @@ const failing: Array<[string, Partial<Given>, IDataObject, RegExp]> = [
 	['unknown', { creations: [unclear] }, { http_status: 500 }, /check at the service/i],
 	['failed', { tasks: [broken] }, failed, /^The service ended this task with an error/],
 	['timed_out', { tasks: [endless] }, late, /"Task: Wait" with this task ID/],
-	['undelivered', { files: ['HTTP 404', 'ok'] }, lost, /outputs|Task: Wait/],
+	['undelivered', { files: ['HTTP 403', 'ok'] }, lost, /outputs|Task: Wait/],
 ];
 
 describe('On Error', () => {
@@ -162,14 +162,14 @@ describe('On Error', () => {
 	);
 
 	test('an undelivered item has its outputs, and the files that came', async () => {
-		const { output } = await runNode({ parameters: sound, node: goOn, files: ['HTTP 404', 'ok'] });
+		const { output } = await runNode({ parameters: sound, node: goOn, files: ['HTTP 403', 'ok'] });
 		expect(output).toHaveLength(1);
 		const [item] = output;
 		const { json, binary }: INodeExecutionData = item ?? { json: {} };
 		expect(json.outputs).toMatchObject([{ kind: 'audio' }, { kind: 'transcript' }]);
 		expect(Object.keys(binary ?? {})).toHaveLength(1);
 		const parameters = { ...sound, options: { splitFiles: true } };
-		const split = await runNode({ parameters, node: goOn, files: ['HTTP 404', 'ok'] });
+		const split = await runNode({ parameters, node: goOn, files: ['HTTP 403', 'ok'] });
 		expect(split.json).toMatchObject([{ status: 'done' }, { outcome: 'undelivered' }]);
 		expect(split.output.map((each) => each.binary !== undefined)).toEqual([true, false]);
 	});
@@ -268,7 +268,7 @@ describe('what a failed run leaves', () => {
 
 describe('after the first failure', () => {
 	const running = taskWith({ seconds: 4_000 });
-	const files: Given['files'] = ['HTTP 404', 'HTTP 404'];
+	const files: Given['files'] = ['HTTP 403', 'HTTP 403'];
 	test.each<[string, object, Partial<Given>]>([
 		['a time-out', { options: { timeout: 5 } }, { tasks: [taskWith({ end: 'never' })] }],
 		[
@@ -505,7 +505,7 @@ describe('Minimum Credits', () => {
 		const { json, sent } = await runNode({
 			parameters: [guarded(50), guarded(50), again],
 			creations: [good, unclear, unclear],
-			files: ['HTTP 404', 'HTTP 404'],
+			files: ['HTTP 403', 'HTTP 403'],
 			node: { ...goOn, tries: 2 },
 			answer({ url, method }) {
 				if (method === 'POST') balance = 0;
@@ -631,7 +631,7 @@ test.each<[string, object, number]>([
 	['with Split Files', { ...sound, options: { splitFiles: true } }, 2],
 	['of a long text that is joined', { ...speech, longText: 'join' }, 2],
 ])('an item %s none of whose files came has their addresses', async (_, parameters, files) => {
-	const { output } = await runNode({ parameters, files: ['HTTP 404', 'HTTP 404'], node: goOn });
+	const { output } = await runNode({ parameters, files: ['HTTP 403', 'HTTP 403'], node: goOn });
 	expect(output).toHaveLength(1);
 	expect(output[0]?.json).toMatchObject({ outcome: 'undelivered', task_id: ID });
 	expect(output[0]?.json.outputs).toHaveLength(files);
@@ -693,7 +693,7 @@ describe('Include Input', () => {
 		[
 			'files that did not come',
 			2,
-			[sound, { files: ['HTTP 404', 'ok'], node: goOn }, { splitFiles: true }],
+			[sound, { files: ['HTTP 403', 'ok'], node: goOn }, { splitFiles: true }],
 		],
 		['what ran out of time', 1, [sound, never, { timeout: 5, onTimeout: 'returnTask' }]],
 		['what woke', 1, [asleep, { tasks: [slow] }]],

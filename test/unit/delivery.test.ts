@@ -63,7 +63,7 @@ const properties = (outputs: unknown) =>
 
 describe('one item', () => {
 	test('with one file missing: the others are there, and nothing names what is not', async () => {
-		const { deliver } = world({ answer: (index) => (index === 0 ? 404 : png(index)) });
+		const { deliver } = world({ answer: (index) => (index === 0 ? 403 : png(index)) });
 		const given = finished(3);
 		given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
 		const { items, outputs, failure, files } = await deliver(given);
@@ -73,7 +73,7 @@ describe('one item', () => {
 		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
 		expect(failure?.message).toBe(
-			'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 404',
+			'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 403',
 		);
 		expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%3E%1B\/0$/);
 	});
@@ -135,7 +135,7 @@ describe('addresses', () => {
 
 describe('names of files', () => {
 	const jpg = Buffer.from('\xff\xd8\xff\xe0....', 'latin1');
-	const oneMissing = (index: number) => (index === 0 ? 404 : png(index));
+	const oneMissing = (index: number) => (index === 0 ? 403 : png(index));
 	const oneJpg = (index: number) => (index === 1 ? jpg : png(index));
 	test.each<[string, World['answer'], string[]]>([
 		['of one type are numbered as their fields are', undefined, ['a.png', 'a_1.png', 'a_2.png']],
@@ -259,7 +259,7 @@ describe('memory', () => {
 		const waiting = new Readable({ read() {} });
 		waiting.push(png(0).toString('latin1').padEnd(5_000), 'latin1');
 		const bodies = [waiting, png(0)];
-		const { context } = world({ answer: () => bodies.shift() ?? 404 });
+		const { context } = world({ answer: () => bodies.shift() ?? 403 });
 		const takes = storeMemory.take.bind(storeMemory);
 		const asked = new Promise<void>((resolve) => {
 			storeMemory.take = async (...share) => {

@@ -134,7 +134,7 @@ test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp |
 	['too large at once', { headers: UNSTATED }, 1_000, LARGE, 1],
 	['too large in the middle', { headers: UNSTATED }, 150_000, LARGE, 1],
 	['empty', { body: Buffer.alloc(0) }, 1e9, 'the file is empty', 4],
-	...[206, 304, 403, 404, 410, 416].map((status): [string, Served, number, string, number] => {
+	...[206, 304, 403, 410, 416].map((status): [string, Served, number, string, number] => {
 		return [`HTTP ${status}`, { status }, 1e9, `the file host answered HTTP ${status}`, 1];
 	}),
 	['of a host that is down', down, 1e9, 'ECONNREFUSED', 4],
@@ -157,7 +157,7 @@ test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp |
 );
 
 describe('refusals in passing', () => {
-	test.each([408, 425, 429, 500, 502, 503])('HTTP %d in passing', async (status) => {
+	test.each([404, 408, 425, 429, 500, 502, 503])('HTTP %d in passing', async (status) => {
 		const { run } = serving((count) => (count < 4 ? { status } : {}));
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 	});

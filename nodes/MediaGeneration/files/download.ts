@@ -117,7 +117,8 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 function checkStatus({ status, headers }: OpenFile): void {
 	if (status === 200) return;
 	const message = `the file host answered HTTP ${status}`;
-	const isPassing = [408, 425, 429].includes(status) || status >= 500;
+	// A file can be announced a moment before its host has it.
+	const isPassing = [404, 408, 425, 429].includes(status) || status >= 500;
 	if (!isPassing) throw new Refused(message);
 	throw Object.assign(new Busy(message), { retryAfterMs: retryAfterMs(headers) ?? 0 });
 }
