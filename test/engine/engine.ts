@@ -177,9 +177,6 @@ export function additionalDataFor(
 ): IWorkflowExecuteAdditionalData {
 	return {
 		credentialsHelper: credentialsHelper(credentials),
-		variables: {},
-		restApiUrl: 'http://localhost/rest',
-		instanceBaseUrl: 'http://localhost/',
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',
 		...own,

@@ -1,5 +1,5 @@
 /** Executions by n8n's engine. */
-import { ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
+import { WorkflowExecute } from 'n8n-core';
 import {
 	createRunExecutionData,
 	NodeConnectionTypes,
@@ -39,9 +39,10 @@ export async function runNode(
 	};
 	const id = String((count += 1));
 	const logsFrom = logLines.length;
-	const named = { id: 'engine-test', name: 'engine-test', active: true };
 	const workflow = new Workflow({
-		...named,
+		id: 'engine-test',
+		name: 'engine-test',
+		active: true,
 		...structuredClone({ nodes, connections }),
 		nodeTypes: typesOf(types),
 		staticData: {},
@@ -52,20 +53,11 @@ export async function runNode(
 	});
 	const start = { node: nodes[0]!, data: { main: [[{ json: {} }]] }, source: null };
 	const data = createRunExecutionData({ executionData: { nodeExecutionStack: [start] } });
-	const hooks = new ExecutionLifecycleHooks('trigger', id, {
-		...named,
-		isArchived: false,
-		createdAt: new Date(),
-		updatedAt: new Date(),
-		activeVersionId: '1',
-		connections,
-		nodes,
-	});
 	const additionalData = additionalDataFor(credentials, {
 		executionId: id,
 		currentNodeExecutionIndex: 0,
 		setExecutionStatus: () => undefined,
-		hooks,
+		hooks: { runHook: async () => await Promise.resolve() },
 	});
 	await workflow.expression.acquireIsolate?.();
 	const execution = new WorkflowExecute(additionalData, 'trigger', data).processRunExecutionData(
