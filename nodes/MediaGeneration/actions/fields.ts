@@ -181,14 +181,16 @@ export class ItemFields {
 			: this.number('limit', 'Limit', { least: 1, whole: true });
 	}
 
-	/** Reads options that are sent only if they were added. The service decides which numbers it takes. */
-	sentOptions(options: SentOptions): JsonObject {
+	/** Reads options that are sent only if they were added; undefined if none was. The service decides which numbers it takes. */
+	sentOptions(options: SentOptions): JsonObject | undefined {
 		const added = Object.entries(options).filter(([, { name }]) =>
 			Object.hasOwn(this.options, name),
 		);
 		const read = ({ name, displayName, type }: INodeProperties) =>
 			type === 'boolean' ? this.boolean(name, displayName) : this.number(name, displayName);
-		return Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
+		return added.length === 0
+			? undefined
+			: Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
 	}
 
 	/** Returns the first of the values if none is set. */

@@ -1,5 +1,4 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
-import type { ItemFields } from './fields';
 import { longTextFields, longTextOptions, transcriptOption } from './longText';
 import type { Resource } from './operation';
 import * as ui from './ui';
@@ -58,11 +57,6 @@ const speechLabels = {
 	...ui.labelsOf(voiceOptions),
 };
 const speechByNameLabels = { voice: 'Voice Name', with_transcript: 'Captions' };
-
-function voiceSettings(item: ItemFields) {
-	const settings = item.sentOptions(voiceOptions);
-	return Object.keys(settings).length === 0 ? undefined : settings;
-}
 
 export const speech: Resource = {
 	value: 'speech',
@@ -138,7 +132,7 @@ export const speech: Resource = {
 								model_id: item.optionalText('modelId', 'Model'),
 								// Some services refuse the field here, so it is sent only if it is wanted.
 								with_transcript: item.boolean('withTranscript', 'Captions') ? true : undefined,
-								voice_settings: voiceSettings(item),
+								voice_settings: item.sentOptions(voiceOptions),
 							},
 							speechExtraFields,
 						),
