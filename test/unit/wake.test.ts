@@ -46,8 +46,8 @@ interface Setting {
 	baseUrl?: string;
 	/** How long the host of files takes to answer. */
 	fileMs?: number;
-	/** Of the request that arrives. */
-	query?: string;
+	/** Wakes it. */
+	token?: string;
 	/** What n8n's one expression gives. */
 	evaluates?: (all: unknown[]) => unknown;
 	/** Until n8n has stored what it is handed, and whether it can. */
@@ -57,6 +57,7 @@ interface Setting {
 	broken?: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData';
 }
 
+const RESUME_URL = 'https://n8n.example/webhook-waiting/7';
 let count = 0;
 
 /** A sleeping execution. */
@@ -66,7 +67,7 @@ function sleeping({
 	says = () => 'done',
 	baseUrl = 'https://api.example',
 	fileMs = 0,
-	query = '?signature=token',
+	token = 'token',
 	evaluates = (all) => all,
 	storing,
 	stores = () => true,
@@ -106,14 +107,14 @@ function sleeping({
 			getWorkflow: () => ({ id: `workflow of ${key}` }),
 			// One expression asks for all three, and for the items as a text.
 			evaluateExpression: () =>
-				evaluates([JSON.stringify(input), saved, 'https://n8n.example/webhook-waiting/7']),
+				evaluates([JSON.stringify(input), saved, `${RESUME_URL}?signature=${token}`]),
 		},
 	});
 	const breaks = () => {
 		throw new Error(`broken by ${key}`);
 	};
 	const post = async (body: unknown, response = new WebhookResponse()) => {
-		const url = `/webhook-waiting/7/media-generation${query}`;
+		const url = '/webhook-waiting/7/media-generation';
 		const called = { ...context, ...ofCall({ body, response, url }) };
 		if (broken !== undefined) called[broken] = breaks;
 		const { workflowData, noWebhookResponse, ...rest } = await wake(called);
@@ -217,7 +218,7 @@ describe('what a call leaves open this process follows up', () => {
 		async (lagMs) => {
 			const { calls } = await until(lagMs, { id: 't1', status: 'done' }, lagMs * 1.2 + 2_000);
 			expect(calls[0]).toMatchObject({
-				url: 'https://n8n.example/webhook-waiting/7/media-generation?signature=token',
+				url: `${RESUME_URL}/media-generation?signature=token`,
 				body: { all_over: true },
 			});
 		},
@@ -429,12 +430,12 @@ describe('it wakes', () => {
 
 test('what goes out does not hold the token that wakes the execution, nor the key', async () => {
 	const token = 'f'.repeat(64);
-	const receiveUrl = `https://n8n.example/webhook-waiting/7/media-generation?signature=${token}`;
+	const receiveUrl = `${RESUME_URL}/media-generation?signature=${token}`;
 	const items = [{ json: { url: receiveUrl } }, { json: {} }];
 	const { post } = sleeping({
 		notes: [null, open('t1')],
 		items,
-		query: `?signature=${token}`,
+		token,
 		says: () => ({ status: 'done', receive_url: receiveUrl, note: `by ${token}` }),
 	});
 	const value = await onMachine(async () => await post({ id: 't1' }));

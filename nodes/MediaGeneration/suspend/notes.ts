@@ -71,13 +71,11 @@ export function notesReference(nodeName: string): string {
 /**
  * Returns the URL that wakes an execution; undefined without n8n's token (n8n 2.14 and newer), because anyone could wake it then.
  * @param given value of `$execution.resumeUrl`
- * @param search with the token, if n8n gives the URL without it
  */
-export function resumeUrlOf(given: unknown, search?: string): string | undefined {
+export function resumeUrlOf(given: unknown): string | undefined {
 	const url = urlOf(given);
 	if (url === undefined) return undefined;
 	url.pathname += `/${WEBHOOK_PATH}`;
-	if (search !== undefined) url.search = search;
 	return url.searchParams.has('signature') ? url.href : undefined;
 }
 

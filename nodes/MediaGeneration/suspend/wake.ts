@@ -7,7 +7,7 @@ import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit, type TimeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
-import { isObject, parseJson, urlOf } from '../base/json';
+import { isObject, parseJson } from '../base/json';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
 import {
@@ -60,9 +60,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 		if (unknownNotes.isDue(now())) logOf(context).warn(words);
 		throw new CallRefusal(200, 'it sleeps until its deadline');
 	}
-	// This call came with the token, which n8n has checked, so this n8n can call the URL, too.
-	const { originalUrl } = context.getRequestObject();
-	const resumeUrl = resumeUrlOf(url, urlOf(originalUrl, 'http://n8n')?.search ?? '');
+	const resumeUrl = resumeUrlOf(url);
 	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
 	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
 	cleanerOf(context).hasUrl(resumeUrl);
