@@ -224,6 +224,19 @@ describe('what a call leaves open this process follows up', () => {
 		},
 	);
 
+	test('another call came meanwhile, about a task that had been found running', async () => {
+		const { post, calls } = sleeping({
+			notes: [open('t1', 't2')],
+			says: (id, nth) => (id === 't2' && nth < 3 ? 'doing' : 'done'),
+		});
+		await onMachine(async (machine) => {
+			const answers = await Promise.all([post({ id: 't1' }), post({ id: 't2' })]);
+			expect(answers.map(({ status }) => status)).toEqual([202, 503]);
+			await machine.pause(3_000);
+			expect(calls).toHaveLength(1);
+		});
+	});
+
 	test('another task ends, and no callback comes for it', async () => {
 		const { calls } = await until(5 * MINUTE, { id: 't2', status: 'done' });
 		expect(calls).toHaveLength(1);
@@ -275,13 +288,16 @@ describe('it wakes', () => {
 		});
 	});
 
-	test('by a call of this process where its sender hangs up before n8n has stored it', async () => {
+	test.each<[string, (response: WebhookResponse) => unknown]>([
+		['its sender hangs up before n8n has stored it', (response) => response.destroy()],
+		['n8n could not store it', (response) => response.status(500).json({})],
+	])('by a call of this process where %s', async (_name, end) => {
 		await onMachine(async (machine) => {
 			const { post, calls } = sleeping({ storing: new Promise(() => {}) });
 			const response = new WebhookResponse();
 			void post({ id: 't1' }, response);
 			await machine.pause(1_000);
-			response.destroy();
+			end(response);
 			await machine.pause(MINUTE);
 			expect(calls).toHaveLength(1);
 		});
@@ -318,20 +334,6 @@ describe('it wakes', () => {
 		expect(value.status).toBe(200);
 		expect(files).toContain('https://files.example/1.png');
 	});
-
-	test.each([{ id: 't2' }, { id: 't1', all_over: true }])(
-		'by a call at the same moment as one that finds a task running: %j',
-		async (body) => {
-			const { post } = sleeping({
-				notes: [open('t1', 't2')],
-				says: (id, nth) => (id === 't2' && nth === 1 ? 'doing' : 'done'),
-			});
-			await onMachine(async () => {
-				const answers = await Promise.all([post({ id: 't1' }), post(body)]);
-				expect(answers.map(({ status }) => status)).toEqual([202, 200]);
-			});
-		},
-	);
 
 	const late = { deadline: 0 };
 	test('with an item whose own deadline has passed as it was, once the others are over', async () => {

@@ -4,7 +4,7 @@ import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answer, answeredStatus } from '../n8n/webhook';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { BoundedMap, ensured } from '../base/boundedMap';
-import { now, OncePerMinute, timeLimit, type TimeLimit } from '../base/clock';
+import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson } from '../base/json';
@@ -24,13 +24,13 @@ const resumptions = new Limiter(RESUMPTIONS_AT_ONCE);
 
 /** The calls for one sleeping execution. */
 class Calls {
-	/** One at a time, because a task can end right after a call that found it running. */
-	readonly turns = new Limiter(1);
 	/**
 	 * Epoch ms until which no other call resumes it. n8n may have read that call's execution before, and takes it as well if the execution
 	 * sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
 	 */
 	resumedUntil = 0;
+	/** Tasks that calls named which were refused meanwhile. Each can have ended right after it was polled. */
+	readonly missed = new Set<string>();
 }
 
 /** By the ID in the notes. */
@@ -43,6 +43,7 @@ const refusals = new OncePerMinute();
 interface Call {
 	sleeping: Sleeping;
 	reported: Reported;
+	calls: Calls;
 }
 
 /** Throws if no task of an execution that sleeps on this node is named. Reads texts, because n8n's isolated engine copies objects field by field. */
@@ -82,83 +83,81 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			items: items as INodeExecutionData[],
 		},
 		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', saysAllOver },
+		calls: ensured(called, id, () => new Calls()),
 	};
 }
 
 /** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	// No sender waits longer.
-	const sender = timeLimit(8_000);
-	sender.signal.addEventListener('abort', () => refuse(context, 'a call', beingResumed()));
 	try {
 		const call = await readCall(context);
-		const calls = ensured(called, call.sleeping.id, () => new Calls());
-		const endTurn = await turnIn(calls.turns, sender);
-		return await wakeIfOver(call, calls, sender).finally(endTurn);
+		admit(call);
+		return await wakeIfOver(call);
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
-	} finally {
-		sender.end();
 	}
+}
+
+/** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
+function admit({ sleeping, reported: { taskId, saysAllOver }, calls }: Call): void {
+	if (calls.resumedUntil > now()) {
+		calls.missed.add(taskId);
+		throw beingResumed();
+	}
+	if (saysAllOver || resumptions.hasRoom) return;
+	watchOver(sleeping, 'now');
+	const words = 'too many executions are being resumed: they are woken one after another';
+	if (refusals.isDue(now())) logOf(sleeping.context).info(words);
+	// By then this process has woken most of the executions that it refused to wake.
+	throw new CallRefusal(503, words, 60);
 }
 
 const beingResumed = () => new CallRefusal(503, 'the execution is being resumed, try again');
 
-async function turnIn(limiter: Limiter, { signal }: TimeLimit): Promise<() => void> {
-	return await limiter.take(1, signal).catch(() => {
-		throw beingResumed();
-	});
-}
-
-async function wakeIfOver(
-	{ sleeping, reported }: Call,
-	calls: Calls,
-	sender: TimeLimit,
-): Promise<IWebhookResponseData> {
-	const { context } = sleeping;
-	if (calls.resumedUntil > now()) throw beingResumed();
-	if (!reported.saysAllOver && !resumptions.hasRoom) throw tooMany(sleeping);
-	const endTurn = await turnIn(resumptions, sender);
-	const output = await outputOf(sleeping, reported).catch((error: unknown) => {
-		endTurn();
-		throw error;
-	});
+async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
+	const { calls } = call;
+	const { context } = call.sleeping;
+	calls.resumedUntil = Infinity;
+	calls.missed.clear();
+	// No sender waits longer.
+	const sender = timeLimit(8_000);
+	sender.signal.addEventListener('abort', () => refuse(context, 'a call', beingResumed()));
+	let endTurn = () => {};
+	let output: INodeExecutionData[] | undefined;
+	try {
+		endTurn = await resumptions.take(1, sender.signal).catch(() => {
+			throw beingResumed();
+		});
+		output = await outputOf(call);
+	} finally {
+		sender.end();
+		if (output === undefined) {
+			endTurn();
+			calls.resumedUntil = 0;
+		}
+	}
 	const isAnswered = context.getResponseObject().headersSent;
 	if (output === undefined) {
-		endTurn();
 		if (isAnswered) return { noWebhookResponse: true };
 		return answer(context, 202, { received: true, waiting: true });
 	}
-	calls.resumedUntil = Infinity;
-	void settle(sleeping, calls).finally(endTurn);
+	void settle(call).finally(endTurn);
 	const workflowData = [output];
 	if (isAnswered) return { noWebhookResponse: true, workflowData };
 	return { webhookResponse: { received: true }, workflowData };
 }
 
-/** A loop, which waits for its turn, wakes the execution meanwhile. */
-function tooMany(sleeping: Sleeping): CallRefusal {
-	watchOver(sleeping, 'now');
-	const words = 'too many executions are being resumed: they are woken one after another';
-	if (refusals.isDue(now())) logOf(sleeping.context).info(words);
-	// By then this process has woken most of the executions that it refused to wake.
-	return new CallRefusal(503, words, 60);
-}
-
-/** Waits until n8n has stored what it was handed, or has failed to. */
-async function settle(sleeping: Sleeping, calls: Calls): Promise<void> {
+/** Waits until n8n has stored what it was handed. If it has not, or nothing tells, this process calls again. */
+async function settle({ sleeping, calls }: Call): Promise<void> {
 	const status = await answeredStatus(sleeping.context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
 	calls.resumedUntil = hasFailed ? 0 : now() + KNOWN_MS;
-	// Nothing tells whether n8n has stored it, so this process calls again.
-	if (status === undefined) watchOver(sleeping, 'now');
+	if (status === undefined || hasFailed) watchOver(sleeping, 'now');
 }
 
 /** Returns the output; undefined if a task still runs. Throws a CallRefusal if the service does not say. */
-async function outputOf(
-	sleeping: Sleeping,
-	reported: Reported,
-): Promise<INodeExecutionData[] | undefined> {
+async function outputOf(call: Call): Promise<INodeExecutionData[] | undefined> {
+	const { sleeping, reported, calls } = call;
 	const polled = await pollUntilOneRuns(sleeping, reported);
 	if (polled.kind === 'over') {
 		const output = await wokenItems(sleeping, polled.ends);
@@ -166,16 +165,17 @@ async function outputOf(
 		// n8n has woken it, and it can sleep again by now, on a later node.
 		throw new CallRefusal(200, 'its deadline has passed');
 	}
-	if (polled.isReported) watchOver(expecting(sleeping, reported), 'now');
+	if (polled.isReported) calls.missed.add(reported.taskId);
+	if (calls.missed.size > 0) watchOver(expecting(sleeping, calls.missed), 'now');
 	else watchOver(sleeping, 'later');
 	if (polled.kind === 'running') return undefined;
 	throw new CallRefusal(503, 'the service could not be asked, try again');
 }
 
-/** The service's answer can lag behind its callback, so the reported task is polled like a new one. */
-function expecting(asleep: Asleep, { taskId }: Reported): Asleep {
+/** The service's answers can lag behind its callbacks, so tasks that were called for are polled like new ones. */
+function expecting(asleep: Asleep, taskIds: ReadonlySet<string>): Asleep {
 	const tasks = asleep.tasks.map((task) =>
-		task.taskId === taskId ? { ...task, called: false, createdAt: now() } : task,
+		taskIds.has(task.taskId) ? { ...task, called: false, createdAt: now() } : task,
 	);
 	return { ...asleep, tasks };
 }
