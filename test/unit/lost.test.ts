@@ -105,6 +105,12 @@ test('where nobody knows when a request was sent, no task is surely its', async 
 	expect(await setting([taskOf('a')]).found({ isExact: false })).toEqual(['a']);
 });
 
+test('the clock of another process may be ahead by less than a minute', async () => {
+	const { found } = setting([taskOf('a', -58_000), taskOf('b', -62_000)]);
+	expect(await found({ overAt: START + 1 })).toEqual(['a']);
+	expect(await found()).toEqual([]);
+});
+
 test('a task that is found is taken once, with its whole time from then on', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
 	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };

@@ -164,6 +164,7 @@ test.each<[unknown, string | undefined]>([
 	['Fri, 02 Jan 2026 03:04:05 GMT', '2026-01-02T03:04:05.000Z'],
 	[1_767_323_045, '2026-01-02T03:04:05.000Z'],
 	['1767323045678', '2026-01-02T03:04:05.678Z'],
+	[1_767_323_045_678_000, undefined],
 	['yesterday', undefined],
 	[0, undefined],
 ])('the time in %j is %j', (value, expected) => {

@@ -87,13 +87,19 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 type Age = 'older' | 'since' | 'unknown';
 
 /** Tells whether a task was made before the request. Without its time or the service's clock, hardly anything is known. */
-function ageOf({ moment }: ListedTask, sentAt: number, aheadMs: number | undefined): Age {
+function ageOf(
+	{ moment }: ListedTask,
+	{ sentAt, overAt }: Sought,
+	aheadMs: number | undefined,
+): Age {
 	if (moment === undefined) return 'unknown';
 	if (aheadMs === undefined) return moment + DAY_MS < sentAt ? 'older' : 'unknown';
 	const sent = sentAt + aheadMs;
 	// Services truncate times to a second, a minute or a day.
 	const unit = [DAY_MS, 60_000, 1_000].find((ms) => moment % ms === 0) ?? 1;
-	if (moment + unit <= sent) return 'older';
+	// The clocks of two processes may differ.
+	const apartMs = overAt === undefined ? 0 : 60_000;
+	if (moment + unit <= sent - apartMs) return 'older';
 	return moment + Math.min(unit, 1_000) > sent ? 'since' : 'unknown';
 }
 
@@ -106,11 +112,11 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { client, now, sleep, over } = deps;
-	const { sentAt, request, isExact = true, overAt = 0 } = sought;
+	const { request, isExact = true, overAt = 0 } = sought;
 	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
-		ageOf(task, sentAt, aheadOf(answer, now())) === 'older';
+		ageOf(task, sought, aheadOf(answer, now())) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
@@ -125,7 +131,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
 	const isAlone = isExact && sure.length === 1 && isNobodys(client.account, only, request);
-	if (only && isAlone && ageOf(only, sentAt, aheadOf(list.answer, now())) === 'since') {
+	if (only && isAlone && ageOf(only, sought, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
 		// Its whole Timeout counts from now, because its creation may have taken longer.

@@ -44,7 +44,8 @@ const parsed = (text: string) => {
 /** Returns epoch ms, from seconds or ms, also as a text, or from a text that names its zone. */
 function momentOf(value: unknown): number | undefined {
 	const number = asNumber(value);
-	if (number !== undefined && number <= 0) return undefined;
+	// Other units, such as microseconds, are not read.
+	if (number !== undefined && (number <= 0 || number >= 1e14)) return undefined;
 	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
 	if (/:\d\d.*[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
