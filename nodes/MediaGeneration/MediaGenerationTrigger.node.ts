@@ -11,7 +11,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { triggerFields } from './actions/trigger';
+import { readTriggerSettings, triggerFields } from './actions/trigger';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const triggerForBuilders = {
@@ -82,7 +82,7 @@ export class MediaGenerationTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		const { receive } = await import('./trigger/receive');
-		return await receive(this);
+		return await receive(this, readTriggerSettings(this));
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -35,6 +35,14 @@ test.each<[Fields, object]>([
 	expect(readTriggerSettings(context)).toEqual({ ...PLAIN, ...expected });
 });
 
+test('an expression that fails counts as none: n8n would start the workflow with an empty item', () => {
+	const getNodeParameter = () => {
+		throw new Error('access to env vars denied');
+	};
+	const context = { getNodeParameter } as unknown as IWebhookFunctions;
+	expect(readTriggerSettings(context)).toEqual(PLAIN);
+});
+
 test.each<[Fields, object]>([
 	[{}, {}],
 	[{ downloadOutput: false }, { download: false }],

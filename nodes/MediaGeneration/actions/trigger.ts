@@ -1,5 +1,6 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
+import { attempt } from '../base/failures';
 import {
 	asBoolean,
 	asNumber,
@@ -72,14 +73,20 @@ export interface TriggerSettings {
 	deduplicate: boolean;
 }
 
-/** A value that can't be used falls back to the default: a callback must not be lost because of a misspelt option. */
+/**
+ * A value that can't be used, or whose expression fails, falls back to the default: a callback must not be lost because of a misspelt option,
+ * and if the webhook threw, n8n 2.41 would start the workflow with an empty item.
+ */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
-	const statuses = context.getNodeParameter('statuses', ['done', 'error']);
-	const options = context.getNodeParameter('options', {});
+	const read = (name: string): unknown => {
+		const given = attempt((): unknown => context.getNodeParameter(name, undefined));
+		return given.ok ? given.value : undefined;
+	};
+	const [statuses, options] = [read('statuses'), read('options')];
 	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
-		verify: context.getNodeParameter('verifyWithService', true) !== false,
+		verify: read('verifyWithService') !== false,
 		types: typeof types === 'string' ? textsBetweenCommas(types.toLowerCase()) : [],
 		deduplicate: deduplicate !== false,
 	};

@@ -1,6 +1,6 @@
 /** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { readTriggerSettings, type TriggerSettings } from '../actions/trigger';
+import type { TriggerSettings } from '../actions/trigger';
 import { recentClient, type ServiceClient } from '../transport/client';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { now } from '../base/clock';
@@ -51,12 +51,11 @@ function spelled(taskId: string, { id }: Task): string {
 	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
 }
 
-async function handle(context: IWebhookFunctions) {
+async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	// The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution.
 	const deadline = now() + 12_000;
 	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
 	const { client, url, signed } = await checkedCall(context);
-	const settings = readTriggerSettings(context);
 	const reference = referenceIn(url);
 	const posted = await postedTo(context);
 	const { taskId } = posted;
@@ -93,7 +92,11 @@ async function handle(context: IWebhookFunctions) {
 	return { webhookResponse: { received: true }, workflowData };
 }
 
-/** Never throws: n8n 2.41 would start the workflow with an empty item. */
-export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	return await handle(context).catch((error: unknown) => refuse(context, 'a callback', error));
+export async function receive(
+	context: IWebhookFunctions,
+	settings: TriggerSettings,
+): Promise<IWebhookResponseData> {
+	return await handle(context, settings).catch((error: unknown) =>
+		refuse(context, 'a callback', error),
+	);
 }
