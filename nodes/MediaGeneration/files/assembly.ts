@@ -38,9 +38,7 @@ export async function deliverPart(
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	const ending = endingOf(number, assembly);
-	const delivered = await delivery.deliver(done, files, { index, extra, ending });
-	// Only joining needs the files, which would stay in memory until the run's end.
-	return longText.kind === 'join' ? delivered : { ...delivered, files: [] };
+	return await delivery.deliver(done, files, { index, extra, ending });
 }
 
 /** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */
