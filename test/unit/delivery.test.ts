@@ -173,8 +173,12 @@ describe('how long sound is', () => {
 	const deliver = async (kind: TaskOutput['kind'], body: Buffer) =>
 		await world({ answer: () => body }).deliver(finished([kind]));
 
-	test('is told of what was measured, with what joining needs to know', async () => {
-		const { items, outputs, files } = await deliver('audio', WAV);
+	test.each([
+		['sound', 'audio'],
+		['what only its bytes show to be sound', 'file'],
+	] as const)('is told of %s, with what joining needs to know', async (_name, kind) => {
+		const { items, outputs, files } = await deliver(kind, WAV);
+		expect(outputs[0]?.kind).toBe('audio');
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
 		expect(files.map(({ sound }) => sound)).toEqual([await soundFactsOf([WAV])]);
@@ -182,7 +186,7 @@ describe('how long sound is', () => {
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([
 		['sound of another format', 'audio', Buffer.from('OggS\0 and so on')],
-		['what the service does not offer as sound', 'file', WAV],
+		['what the service offers as something else', 'transcript', WAV],
 	])('is not told of %s', async (_name, kind, body) => {
 		const { outputs, failure } = await deliver(kind, body);
 		expect(failure).toBeUndefined();

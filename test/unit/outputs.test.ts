@@ -43,13 +43,12 @@ test.each<[string, unknown, object, string[]]>([
 	['speech with its transcripts', spoken, {}, ['a audio', 'b transcript', 'c transcript']],
 	['output_uri at the root', {}, { output_uri: A, type: 'sound_effect' }, ['a audio']],
 	['a bare path, by the task', { output_uri: A }, { type: 'generate_image' }, ['a image']],
-	['a bare path of speech', { output_uri: A }, { type: 'minimax_tts' }, ['a audio']],
 	['only the end of a path is an extension', { output_uri: odd }, dubbing, oddSounds],
 	['an archive of results', { output_uri: archive }, {}, archived],
 	[
 		'facts about a sound are no sound',
 		{ url: A, alignment_url: `${F}/a.json` },
-		{ type: 'tts' },
+		{ type: 'speech' },
 		['a audio', 'a.json file'],
 	],
 	[
@@ -64,7 +63,7 @@ test.each<[string, unknown, object, string[]]>([
 		{},
 		['a audio'],
 	],
-	['captions', { captions_url: A }, { type: 'tts' }, ['a transcript']],
+	['captions', { captions_url: A }, { type: 'speech' }, ['a transcript']],
 	['a video is no sound', { output_uri: `${F}/v.mp4` }, { type: 'music' }, ['v.mp4 file']],
 	['known names first, in their order', ordered, {}, ['a file', 'b transcript', 'c file']],
 	['a name that only begins like an address', { audio_url_help: A }, {}, []],

@@ -97,11 +97,14 @@ function numberNames(files: readonly DeliveredFile[], stem: string): void {
 }
 
 async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	const { url, kind } = wanted;
+	const { url } = wanted;
 	const isHeld = isDataUrl(url);
 	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
 	if (typeof stored === 'string') return missingFile(wanted, stored);
 	const { binary, fileName, mimeType, bytes: fileSize } = stored;
+	const [media] = /^(audio|image)(?=\/)/.exec(mimeType) ?? [];
+	// Neither the task nor the address told what it is.
+	const kind = wanted.kind === 'file' ? ((media ?? 'file') as OutputKind) : wanted.kind;
 	const sound = kind === 'audio' ? stored.sound : undefined;
 	// The task's own fields have the address, too, which is as long as the file.
 	const from = isHeld ? {} : { url };

@@ -67,7 +67,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	if (/video/i.test(name) || typeByExtension(extension) !== undefined) return 'file';
 	if (/to.?text|transcri/i.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
-	if (/audio/i.test(name) || /sound|speech|tts|audio|voice|music/i.test(taskType)) return 'audio';
+	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
 	return 'file';
 }
 
