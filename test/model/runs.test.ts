@@ -706,6 +706,12 @@ describe('Include Input', () => {
 		for (const { binary } of output) expect(JSON.stringify(binary ?? {})).not.toMatch(/text.plain/);
 	});
 
+	test('a value that is neither true nor false is refused before anything is sent', async () => {
+		const { error, requests } = await ran(sound, {}, { includeInput: 'yes' });
+		expect(error?.message).toBe('"Include Input" must be true or false');
+		expect(requests).toEqual([]);
+	});
+
 	test('on the error branch of a node that slept it lies in `details`', async () => {
 		const { json } = await ran(asleep, { tasks: [broken], node: toBranch });
 		expect(json).toMatchObject([{ details: { outcome: 'failed', input: row } }]);

@@ -42,6 +42,8 @@ export function* planItems(
 		try {
 			// Those of one item count, but wrong ones are refused wherever they are.
 			readRunSettings(fields);
+			// It is used in the output, when it is too late for a refusal.
+			fields.boolean('includeInput', 'Include Input');
 			if (work.kind === 'creates') planned.push(yield* planCreation(work, fields, earlier));
 			else for (const each of planAwaited(fields)) planned.push(each);
 		} catch (error) {
