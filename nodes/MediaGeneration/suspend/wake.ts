@@ -35,8 +35,8 @@ class Calls {
 
 /** By the ID in the notes. */
 const called = new BoundedMap<string, Calls>(20_000);
-/** n8n reads the execution before the body of a call, for which Node.js gives the sender five minutes and 30 s. */
-const KNOWN_MS = 6 * 60_000;
+/** n8n can lose an execution that it has taken, so that a later call has to count again. */
+const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
 const refusals = new OncePerMinute();
 
