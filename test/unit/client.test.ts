@@ -284,6 +284,30 @@ test('a run reads its credential every 5 s at most; where that fails, n8n does, 
 	jest.restoreAllMocks();
 });
 
+test('its expressions are evaluated within an isolate, which n8n has released once an execution sleeps', async () => {
+	const { context, signedWith } = contextWith(responds(200, '{}'));
+	const reading = context.getCredentials.bind(context);
+	let isolates = 0;
+	const expression = {
+		isolate: 'of the run',
+		async withIsolate<T>(this: { isolate: string }, act: () => Promise<T>): Promise<T> {
+			expect(this.isolate).toBe('of the run');
+			isolates += 1;
+			return await act().finally(() => (isolates -= 1));
+		},
+	};
+	const client = await createClient(Object.assign(context, { workflow: { expression } }));
+	context.getCredentials = async (...given) => {
+		if (isolates === 0) throw new Error('No bridge acquired for this context');
+		return await reading(...given);
+	};
+	jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_000);
+	await client.send(LOOK);
+	jest.restoreAllMocks();
+	expect(signedWith).toMatchObject([{ data: { apiKey: KEY } }]);
+	expect(isolates).toBe(0);
+});
+
 describe('a credential that is changed while a run goes on', () => {
 	const changedTo = async (change: object) => {
 		const { context, sent, signedWith } = contextWith(responds(200, JSON.stringify({ said: NEW })));

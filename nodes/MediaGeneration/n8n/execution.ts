@@ -109,6 +109,20 @@ export function withSignal<Context extends object>(context: Context, signal: Abo
 	return Object.create(context, own) as Context;
 }
 
+/** Not part of n8n's interface; older versions lack it (`Expression.withIsolate`, n8n-workflow 2.41). */
+interface HavingIsolate {
+	workflow?: { expression?: { withIsolate?<T>(act: () => Promise<T>): Promise<T> } };
+}
+
+/** Reads what can have expressions: once an execution sleeps, or a webhook has answered, n8n 2.41 evaluates them in an isolate only if asked for one. */
+export async function evaluating<T>(context: object, read: () => Promise<T>): Promise<T> {
+	const expression = (context as HavingIsolate).workflow?.expression;
+	return await read().catch(async (error: unknown) => {
+		if (expression?.withIsolate === undefined) throw error;
+		return await expression.withIsolate(read);
+	});
+}
+
 type Decrypted = ICredentialDataDecryptedObject | undefined;
 
 /** This is not part of n8n's interface either. `isRaw` leaves expressions unresolved (`CredentialsHelper.getDecrypted`, n8n 2.41). */

@@ -11,7 +11,7 @@ import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { attemptLater, invalid, type Failure } from '../base/failures';
-import { storedCredential } from '../n8n/execution';
+import { evaluating, storedCredential } from '../n8n/execution';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
@@ -118,7 +118,8 @@ export function signer(
 	first: CredentialRead,
 ): () => Promise<ICredentialsDecrypted | undefined> {
 	const readAgain = async () => {
-		const read = await readCredentials(context);
+		const reading = async () => await readCredentials(context);
+		const read = await evaluating(context, reading);
 		cleanerOf(context).knows(read.credentials);
 		// A key that came with another address is never sent to the first one.
 		return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
