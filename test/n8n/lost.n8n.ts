@@ -97,6 +97,20 @@ describe('a creation whose answer never came', () => {
 			assert.deepEqual(texts(), saveExecutionProgress ? ['First', 'Second'] : ['First']);
 		});
 
+	it("stopped before it came, and repeated by n8n's API: the same process pays nothing again", async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const held = service.hold({ route: 'create' });
+		const id = await start();
+		await waitUntil(() => service.creations().length === 1, { what: 'The creation' });
+		await rest.stopExecution(id);
+		held.letGo();
+		// n8n leaves the words of the stop in place of ours.
+		const retried = await retry(await rest.waitForExecution(id));
+		assert.equal(retried.status, 'error');
+		assert.deepEqual(texts(), ['First']);
+	});
+
 	/** The Retry that is killed while the answer to the creation with this number is due. */
 	async function killedRetry({ id, workflowId }: Execution, count: number): Promise<Execution> {
 		const { rest } = context;
