@@ -70,4 +70,18 @@ describe('suspend', () => {
 		checkDone(context, [await ended(context, id)]);
 		checkPaidOnce(context, 2);
 	});
+
+	it('wakes without callbacks, by a credential whose fields are expressions', async () => {
+		const { rest, service } = context;
+		service.settings.callbacks.drop = true;
+		const credential = await rest.createCredential('Expressions', 'mediaGenerationApi', {
+			apiKey: `={{ '${service.apiKey}' }}`,
+			baseUrl: service.baseUrl,
+		});
+		const flow = await publishFlow({ ...context, credential });
+		const id = await flow.asleep([endless('Long')]);
+		for (const task of service.creations()) await service.finish(task.id);
+		checkDone(context, [await ended(context, id)]);
+		checkPaidOnce(context, 1);
+	});
 });
