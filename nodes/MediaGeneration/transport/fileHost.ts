@@ -161,7 +161,7 @@ export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGe
 			waitingSince = now();
 		}
 	} catch (error) {
-		throw new Error(isSilent ? 'the file host stopped sending' : reasonOf(error));
+		throw isSilent ? new Error('the file host stopped sending') : new Error(reasonOf(error));
 	} finally {
 		over.abort(ABORTED);
 	}
