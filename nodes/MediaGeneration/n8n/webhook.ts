@@ -28,10 +28,10 @@ export function answer(
 export async function answeredStatus(
 	response: ReturnType<IWebhookFunctions['getResponseObject']>,
 ): Promise<number | undefined> {
-	if (response.headersSent || response.destroyed) {
-		await pause(10_000);
-		return undefined;
-	}
-	await new Promise<void>((resolve) => response.once('close', () => resolve()));
-	return response.writableEnded ? response.statusCode : undefined;
+	const isAwaited = !response.headersSent && !response.destroyed;
+	if (isAwaited) await new Promise<void>((resolve) => response.once('close', () => resolve()));
+	if (isAwaited && response.writableEnded) return response.statusCode;
+	// By then n8n has stored it, or has failed to. Another process could take an earlier call as well.
+	await pause(10_000);
+	return undefined;
 }
