@@ -124,6 +124,15 @@ describe('a finished task that the service confirms', () => {
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
 	});
 
+	test.each([{ status: 'error' }, { id: undefined }])(
+		'as the service has it: %j',
+		async (fields) => {
+			const { item } = await trigger({ service: () => found(fields) }).post({ id: 't1' });
+			const { id: _, ...said } = task(fields);
+			expect(item).toMatchObject({ task_id: 't1', task: said, verified: true });
+		},
+	);
+
 	test('with the reference of the URL, whatever the task says in the fields that are ours', async () => {
 		const forged = { reference: 'mine', reference_verified: true, download_error: 'none' };
 		const { post } = trigger({
