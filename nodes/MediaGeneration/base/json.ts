@@ -43,6 +43,11 @@ export function asBoolean(value: unknown): boolean | undefined {
 	return typeof value === 'boolean' ? value : undefined;
 }
 
+/** Encodes a text from outside for a URL: half a surrogate pair, which can't be encoded, becomes U+FFFD. */
+export function uriEncoded(text: string): string {
+	return encodeURIComponent(Buffer.from(text).toString());
+}
+
 /** Parses a URL, which may be relative to another one. */
 export function urlOf(value: unknown, base?: string): URL | undefined {
 	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;

@@ -102,9 +102,10 @@ async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<Delivered
 	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
 	if (typeof stored === 'string') return missingFile(wanted, stored);
 	const { binary, fileName, mimeType, bytes: fileSize } = stored;
-	const [media] = /^(audio|image)(?=\/)/.exec(mimeType) ?? [];
-	// Neither the task nor the address told what it is.
-	const kind = wanted.kind === 'file' ? ((media ?? 'file') as OutputKind) : wanted.kind;
+	const media = mediaOf(extensionIn(fileName));
+	const isTold = wanted.kind !== 'file' || (media !== 'audio' && media !== 'image');
+	// Otherwise neither the task nor the address told what it is.
+	const kind = isTold ? wanted.kind : media;
 	const sound = kind === 'audio' ? stored.sound : undefined;
 	// The task's own fields have the address, too, which is as long as the file.
 	const from = isHeld ? {} : { url };

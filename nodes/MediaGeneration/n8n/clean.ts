@@ -1,8 +1,9 @@
 /** Removes the API key, the callback secret, and the tokens of URLs that call this n8n from items, errors, hints and logs. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { ensured } from '../base/boundedMap';
 import type { Work } from '../base/clock';
 import { onOneLine } from '../base/failures';
-import { mapTexts, urlOf, type JsonObject } from '../base/json';
+import { mapTexts, uriEncoded, urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './clock';
 
 /**
@@ -22,7 +23,7 @@ export class Cleaner {
 		this.keys.add(apiKey);
 		if (callbackSecret === '') return;
 		this.secrets.add(callbackSecret);
-		this.secrets.add(encodeURIComponent(Buffer.from(callbackSecret).toString()));
+		this.secrets.add(uriEncoded(callbackSecret));
 		this.secrets.add(JSON.stringify(callbackSecret).slice(1, -1));
 	}
 
@@ -106,9 +107,7 @@ export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
 const cleaners = new WeakMap<object, Cleaner>();
 
 export function cleanerOf(context: object): Cleaner {
-	const cleaner = cleaners.get(context) ?? new Cleaner();
-	cleaners.set(context, cleaner);
-	return cleaner;
+	return ensured(cleaners, context, () => new Cleaner());
 }
 
 /** Cleans items on their way to the next node, into a sleep, or out of it. */

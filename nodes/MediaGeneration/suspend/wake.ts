@@ -8,6 +8,7 @@ import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson } from '../base/json';
+import { isSameId } from '../transport/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
 import {
@@ -67,7 +68,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	cleanerOf(context).hasUrl(resumeUrl);
 	const { id } = notes;
 	const tasks = notedTasks(notes);
-	const named = tasks.find((each) => each.taskId.toLowerCase() === taskId.toLowerCase());
+	const named = tasks.find((each) => isSameId(each.taskId, taskId));
 	if (named === undefined) throw new CallRefusal(200, OTHER_EXECUTION);
 	const client = await recentClient(context);
 	const body: unknown = context.getBodyData();

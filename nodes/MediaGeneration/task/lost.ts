@@ -120,9 +120,10 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
-		const isCut = resemblance(task.raw, request) === 'cut' && fits.size < MOST_CANDIDATES;
+		const listed = resemblance(task.raw, request);
+		const isCut = listed === 'cut' && fits.size < MOST_CANDIDATES;
 		const whole = isCut ? await withFullText(once, task) : task;
-		const fit = resemblance(whole.raw, request);
+		const fit = isCut ? resemblance(whole.raw, request) : listed;
 		if (fit !== 'none') fits.set(whole, fit);
 	}
 	// Another search may have taken one meanwhile.

@@ -3,8 +3,8 @@ import { kindOf429, retryAfterMs } from './throttling';
 import type { PollRoute, Purpose } from './account';
 import type { Answer, Reply, ServiceClient } from './client';
 import { now } from '../base/clock';
-import { isObject } from '../base/json';
-import { errorTextOf, describesTask, parseTask, taskIdsIn, type Task } from './task';
+import { isObject, uriEncoded } from '../base/json';
+import { errorTextOf, describesTask, isSameId, parseTask, taskIdsIn, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
@@ -42,10 +42,8 @@ export function readPoll(reply: Reply, taskId: string): Poll {
 }
 
 function aboutTask(task: Task, taskId: string, { body, status }: Answer): Poll {
-	// An ID in capital letters is the same ID.
-	const asked = taskId.toLowerCase();
 	const other = task.id;
-	const isNamed = taskIdsIn(body).some((id) => id.toLowerCase() === asked);
+	const isNamed = taskIdsIn(body).some((id) => isSameId(id, taskId));
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
 	const isDenied = task.state === 'failed' && isObject(body) && body.success === false;
 	if (isNamed && !isDenied) return { kind: 'task', task };
@@ -71,9 +69,8 @@ async function pollOnRoute(
 	client: ServiceClient,
 	{ taskId, route, ...within }: PollRequest & { route: PollRoute; purpose: Purpose },
 ): Promise<Poll> {
-	// An ID comes from outside: half a surrogate pair, which can't be encoded, becomes U+FFFD.
-	const id = encodeURIComponent(Buffer.from(taskId).toString());
-	const reply = await client.send({ method: 'GET', path: `/${route}/task/${id}`, ...within });
+	const path = `/${route}/task/${uriEncoded(taskId)}`;
+	const reply = await client.send({ method: 'GET', path, ...within });
 	return readPoll(reply, taskId);
 }
 

@@ -115,6 +115,10 @@ function placesOf(body: unknown, ...names: string[]): unknown[] {
 const idOf = ({ id, task_id, taskId }: JsonObject) =>
 	[task_id, taskId, id].map(asText).find(isGiven);
 
+/** An ID in capital letters is the same ID. */
+export const isSameId = (one: string, other: string): boolean =>
+	one.toLowerCase() === other.toLowerCase();
+
 /** Finds the task ID in an answer or a callback (docs/service.md, "Endpoints"). A bare `id` can be that of what wraps it. */
 export function taskIdOf(body: unknown): string | undefined {
 	const ids = [...placesOf(body, 'task_id', 'taskId'), ...placesOf(body, 'id').reverse()];

@@ -1,7 +1,7 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
-import { asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
 import { recordsOf, saysMore } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
@@ -131,7 +131,7 @@ export async function withFullText(
 	reading: Omit<Reading, 'path'>,
 	task: ListedTask,
 ): Promise<ListedTask> {
-	const path = `/v1/task/${encodeURIComponent(Buffer.from(task.taskId).toString())}/full`;
+	const path = `/v1/task/${uriEncoded(task.taskId)}/full`;
 	const body = await readBody({ ...reading, path }).catch(() => undefined);
 	const full = isObject(body) && isObject(body.data) ? body.data : body;
 	if (!isObject(full) || typeof full.text !== 'string' || isTextCut(full)) return task;

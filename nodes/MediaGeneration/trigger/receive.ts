@@ -4,7 +4,7 @@ import type { TriggerSettings } from '../actions/trigger';
 import { recentClient, type ServiceClient } from '../transport/client';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { now } from '../base/clock';
-import type { Task } from '../transport/task';
+import { isSameId, type Task } from '../transport/task';
 import { verdictOf, type Verdict } from '../transport/verdict';
 import { confirm } from './confirm';
 import { receivedItem } from './deliverReceived';
@@ -48,7 +48,7 @@ function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): strin
 
 /** Prefers the service's spelling of a posted ID, but keeps the posted one if the service names another task. */
 function spelled(taskId: string, { id }: Task): string {
-	return id?.toLowerCase() === taskId.toLowerCase() ? id : taskId;
+	return id !== undefined && isSameId(id, taskId) ? id : taskId;
 }
 
 async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
