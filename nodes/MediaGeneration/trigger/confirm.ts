@@ -8,7 +8,7 @@ import type { ServiceClient } from '../transport/client';
 import { pollTask, type Poll } from '../transport/poll';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
 import { verdictOf, type Verdict } from '../transport/verdict';
-import type { Posted } from './webhook';
+import { CallRefusal, type Posted } from './webhook';
 
 /** The verdict, or the last poll if there is none. */
 type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
@@ -92,4 +92,23 @@ export async function confirm(
 	return present !== undefined && confirmed.kind === 'running' && mayAsk
 		? await confirm(client, posted, deadline)
 		: confirmed;
+}
+
+/**
+ * Decides how a posted task has ended: as the service says, or without a client as the post says. Throws a CallRefusal if neither says it.
+ * @param deadline epoch ms
+ */
+export async function judgePosted(
+	client: ServiceClient | undefined,
+	posted: Posted,
+	deadline: number,
+): Promise<Verdict> {
+	if (client !== undefined) {
+		const said = await confirm(client, posted, deadline);
+		if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
+		if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
+		throw new CallRefusal(503, 'the service could not be asked about this task, try again');
+	}
+	if (posted.task === undefined) throw new CallRefusal(400, 'the body is not a task');
+	return verdictOf(posted.taskId, posted.task);
 }

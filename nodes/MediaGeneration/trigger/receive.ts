@@ -1,16 +1,16 @@
 /** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../actions/trigger';
-import { recentClient, type ServiceClient } from '../transport/client';
+import { quote } from '../base/failures';
+import { recentClient } from '../transport/client';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { now } from '../base/clock';
 import { isSameId, type Task } from '../transport/task';
-import { verdictOf, type Verdict } from '../transport/verdict';
-import { confirm } from './confirm';
+import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { Events } from './once';
 import { isShown, referenceIn, signatureProblem } from './signature';
-import { postedTo, refuse, CallRefusal, type Posted } from './webhook';
+import { postedTo, refuse, CallRefusal } from './webhook';
 
 /** Throws a CallRefusal for a URL without the signature that it should have. */
 async function checkedCall(context: IWebhookFunctions) {
@@ -25,24 +25,12 @@ async function checkedCall(context: IWebhookFunctions) {
 	return { client, url, signed };
 }
 
-/** Throws a CallRefusal if the service says nothing about the task. */
-async function confirmed(client: ServiceClient, posted: Posted, deadline: number) {
-	const said = await confirm(client, posted, deadline);
-	if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
-	if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
-	throw new CallRefusal(503, 'the service could not be asked about this task, try again');
-}
-
-function believed({ taskId, task }: Posted): Verdict {
-	if (task === undefined) throw new CallRefusal(400, 'the body is not a task');
-	return verdictOf(taskId, task);
-}
-
 function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): string | undefined {
-	if (task.state === 'running') return `the task is not finished (status "${task.status}")`;
-	if (!statuses.includes(task.status)) return `status "${task.status}" is not selected`;
+	const status = `status "${quote(task.status) ?? ''}"`;
+	if (task.state === 'running') return `the task is not finished (${status})`;
+	if (!statuses.includes(task.status)) return `${status} is not selected`;
 	if (types.length > 0 && !types.includes((task.type ?? '').toLowerCase()))
-		return `type "${task.type ?? ''}" is not selected`;
+		return `type "${quote(task.type) ?? ''}" is not selected`;
 	return undefined;
 }
 
@@ -67,7 +55,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings) {
 	const events = remembers ? new Events(context) : undefined;
 	// A duplicate costs no request: a task that has ended no longer changes.
 	if (posted.task) events?.check(eventOf(taskId, posted.task.status));
-	const verdict = settings.verify ? await confirmed(client, posted, deadline) : believed(posted);
+	const verdict = await judgePosted(settings.verify ? client : undefined, posted, deadline);
 	const { task } = verdict;
 	const ignored = ignoredBecause(task, settings);
 	if (ignored !== undefined) throw new CallRefusal(200, ignored);
