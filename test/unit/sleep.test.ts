@@ -248,7 +248,7 @@ describe('an execution whose tasks are over is called', () => {
 	});
 
 	test.each<[string, Answer]>([
-		['that it sleeps on', { statusCode: 202, body: { received: true, waiting: true } }],
+		['that it sleeps on', { statusCode: 202, body: { received: true, ignored: 'it sleeps' } }],
 		['to come again', { statusCode: 503, body: { received: false, error: 'too many' } }],
 	])('once a minute while the node says %s', async (_name, answered) => {
 		const { pauses, warnings } = await called([answered], 48);

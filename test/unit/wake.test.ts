@@ -132,7 +132,7 @@ function sleeping({
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
-const RUNS = told(202, { received: true, waiting: true });
+const RUNS = told(202, { received: true, ignored: 'its tasks have not all ended' });
 const UNREAD = told(503, { received: false, error: 'the service could not be asked, try again' });
 const BUSY = { received: false, error: 'the execution is being resumed, try again' };
 const MINUTE = 60_000;

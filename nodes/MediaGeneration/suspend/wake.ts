@@ -1,8 +1,8 @@
 /** Serves the webhook that wakes a sleeping execution once all its tasks have ended. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
-import { answer, answeredStatus } from '../n8n/webhook';
-import { cleanerOf, logOf } from '../n8n/clean';
+import { answeredStatus } from '../n8n/webhook';
+import { cleanerOf } from '../n8n/clean';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
@@ -39,7 +39,8 @@ const called = new BoundedMap<string, Calls>(20_000);
 /** n8n can lose an execution that it has taken, so that a later call has to count again. */
 const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
-const refusals = new OncePerMinute();
+const UNKNOWN_NOTES =
+	'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
 
 interface Call {
 	sleeping: Sleeping;
@@ -56,21 +57,19 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	const [kept, noted, url] = Array.isArray(all) ? (all as unknown[]) : [];
 	const notes = readNotes(noted);
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
-	if (notes === 'unknown') {
-		const words =
-			'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
-		if (unknownNotes.isDue(now())) logOf(context).warn(words);
-		throw new CallRefusal(200, 'it sleeps until its deadline');
-	}
+	if (notes === 'unknown')
+		throw new CallRefusal(200, 'it sleeps until its deadline', {
+			line: unknownNotes.isDue(now()) ? UNKNOWN_NOTES : undefined,
+		});
 	const resumeUrl = resumeUrlOf(url);
 	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
 	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
-	cleanerOf(context).hasUrl(resumeUrl);
 	const { id } = notes;
 	const tasks = notedTasks(notes);
 	const named = tasks.find((each) => isSameId(each.taskId, taskId));
 	if (named === undefined) throw new CallRefusal(200, OTHER_EXECUTION);
 	const client = await recentClient(context);
+	cleanerOf(context).hasUrl(resumeUrl);
 	const body: unknown = context.getBodyData();
 	const saysAllOver = isObject(body) && body[ALL_OVER] === true;
 	return {
@@ -91,9 +90,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 /** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		const call = await readCall(context);
-		admit(call);
-		return await wakeIfOver(call);
+		return await wakeIfOver(await readCall(context));
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
 	}
@@ -108,14 +105,14 @@ function admit({ sleeping, reported: { taskId, saysAllOver }, calls }: Call): vo
 	if (saysAllOver || resumptions.hasRoom) return;
 	watchOver(sleeping, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
-	if (refusals.isDue(now())) logOf(sleeping.context).info(words);
 	// By then this process has woken most of the executions that it refused to wake.
-	throw new CallRefusal(503, words, 60);
+	throw new CallRefusal(503, words, { retryAfterS: 60 });
 }
 
 const beingResumed = () => new CallRefusal(503, 'the execution is being resumed, try again');
 
 async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
+	admit(call);
 	const { calls } = call;
 	const { context } = call.sleeping;
 	calls.resumedUntil = Infinity;
@@ -124,28 +121,24 @@ async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
 	const sender = timeLimit(8_000);
 	sender.signal.addEventListener('abort', () => refuse(context, 'a call', beingResumed()));
 	let endTurn = () => {};
-	let output: INodeExecutionData[] | undefined;
+	let isOver = false;
 	try {
 		endTurn = await resumptions.take(1, sender.signal).catch(() => {
 			throw beingResumed();
 		});
-		output = await outputOf(call);
+		const workflowData = [await outputOf(call)];
+		isOver = true;
+		void settle(call).finally(endTurn);
+		return context.getResponseObject().headersSent
+			? { noWebhookResponse: true, workflowData }
+			: { webhookResponse: { received: true }, workflowData };
 	} finally {
 		sender.end();
-		if (output === undefined) {
+		if (!isOver) {
 			endTurn();
 			calls.resumedUntil = 0;
 		}
 	}
-	const isAnswered = context.getResponseObject().headersSent;
-	if (output === undefined) {
-		if (isAnswered) return { noWebhookResponse: true };
-		return answer(context, 202, { received: true, waiting: true });
-	}
-	void settle(call).finally(endTurn);
-	const workflowData = [output];
-	if (isAnswered) return { noWebhookResponse: true, workflowData };
-	return { webhookResponse: { received: true }, workflowData };
 }
 
 /** Waits until n8n has stored what it was handed. If it has not, or nothing tells, this process calls again. */
@@ -156,8 +149,8 @@ async function settle({ sleeping, calls }: Call): Promise<void> {
 	if (status === undefined || hasFailed) watchOver(sleeping, 'now');
 }
 
-/** Returns the output; undefined if a task still runs. Throws a CallRefusal if the service does not say. */
-async function outputOf(call: Call): Promise<INodeExecutionData[] | undefined> {
+/** Throws a CallRefusal if a task still runs, or the service does not say. */
+async function outputOf(call: Call): Promise<INodeExecutionData[]> {
 	const { sleeping, reported, calls } = call;
 	const polled = await pollUntilOneRuns(sleeping, reported);
 	if (polled.kind === 'over') {
@@ -169,7 +162,7 @@ async function outputOf(call: Call): Promise<INodeExecutionData[] | undefined> {
 	if (polled.isReported) calls.missed.add(reported.taskId);
 	if (calls.missed.size > 0) watchOver(expecting(sleeping, calls.missed), 'now');
 	else watchOver(sleeping, 'later');
-	if (polled.kind === 'running') return undefined;
+	if (polled.kind === 'running') throw new CallRefusal(202, 'its tasks have not all ended');
 	throw new CallRefusal(503, 'the service could not be asked, try again');
 }
 

@@ -4,17 +4,18 @@ import { taskIdProblem } from '../actions/taskIds';
 import { readJson } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { answer, rawBodyOf } from '../n8n/webhook';
-import { messageOf, quote } from '../base/failures';
+import { messageOf } from '../base/failures';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../transport/task';
 import { POST } from '../base/limits';
 
-/** The reason why a call starts nothing. With status 200 nothing is wrong, and the sender need not try again. */
+/** The reason why a call starts nothing. With status 200 or 202 nothing is wrong, and the sender need not try again. */
 export class CallRefusal extends Error {
 	constructor(
 		readonly status: number,
 		message: string,
-		readonly retryAfterS = 5,
+		/** `line` is for the log. */
+		readonly more: { retryAfterS?: number; line?: string | undefined } = {},
 	) {
 		super(message);
 	}
@@ -49,16 +50,18 @@ export function refuse(
 	call: string,
 	error: unknown,
 ): IWebhookResponseData {
-	const isRefusal = error instanceof CallRefusal;
-	if (!isRefusal) logOf(context).warn(`${call} could not be handled: ${messageOf(error)}`);
+	const { status, message, more } =
+		error instanceof CallRefusal
+			? error
+			: new CallRefusal(503, 'the callback could not be handled, try again', {
+					line: `${call} could not be handled: ${messageOf(error)}`,
+				});
+	const { line, retryAfterS = 5 } = more;
+	if (line !== undefined) logOf(context).warn(line);
 	const response = context.getResponseObject();
 	if (response.headersSent) return { noWebhookResponse: true };
-	const { status, message, retryAfterS } = isRefusal
-		? error
-		: new CallRefusal(503, 'the callback could not be handled, try again');
-	const isIgnored = status === 200;
-	// It has the service's words. They are cut before they are cleaned, because every copy of a call costs that time.
-	const said = quote(cleanerOf(context).text(message.slice(0, 2_000)));
+	const isIgnored = status < 300;
+	const said = cleanerOf(context).text(message);
 	const why = isIgnored ? { ignored: said } : { error: said };
 	// A sender that tries again soon would find the same (RFC 9110, 10.2.3).
 	if (status === 503) response.setHeader('Retry-After', retryAfterS);
