@@ -4,28 +4,37 @@
  * `-- --seed S` plays those of one run again.
  */
 import fc from 'fast-check';
-import { histories, PLAIN_HISTORY, PLAIN_NODE, PLAIN_TASK } from './history';
+import { histories, PLAIN_HISTORY, PLAIN_NODE, PLAIN_TASK, type EventScript } from './history';
 import { NO_LIST } from './list';
 import { play } from './play';
 import { loadProcesses, SEED, SEEDS } from './processes';
 
 const processes = loadProcesses();
 
-test('killed while it waits: the Retry of what n8n has saved takes the task from the list, whatever is left to spend', async () => {
-	const { broken, story } = await play(
-		{
-			...PLAIN_HISTORY,
-			node: { ...PLAIN_NODE, savesProgress: true, minimumCredits: 50 },
-			list: { ...NO_LIST, kind: 'data' },
-			tasks: [{ ...PLAIN_TASK, seconds: 40, cost: 60 }],
-			events: [{ at: 11, kind: 'death' }],
-			retries: [{ changed: false }],
-		},
-		processes,
-	);
-	expect(broken).toEqual([]);
-	expect(story.at(-1)).toMatch(/execution 2 ends: success/);
-});
+test.each<[string, EventScript[]]>([
+	['whatever is left to spend', []],
+	[
+		'though the clock on the wall is ahead of that of the process',
+		[{ at: 0, kind: 'clock set forward' }],
+	],
+])(
+	'killed while it waits: the Retry of what n8n has saved takes the task from the list, %s',
+	async (_, events) => {
+		const { broken, story } = await play(
+			{
+				...PLAIN_HISTORY,
+				node: { ...PLAIN_NODE, savesProgress: true, minimumCredits: 50 },
+				list: { ...NO_LIST, kind: 'data' },
+				tasks: [{ ...PLAIN_TASK, seconds: 40, cost: 60 }],
+				events: [...events, { at: 11, kind: 'death' }],
+				retries: [{ changed: false }],
+			},
+			processes,
+		);
+		expect(broken).toEqual([]);
+		expect(story.at(-1)).toMatch(/execution 2 ends: success/);
+	},
+);
 
 test("stopped, and repeated by n8n's API: the same process does not make its task again", async () => {
 	const { broken } = await play(

@@ -193,7 +193,7 @@ type NodeScript = Drawn<typeof node>;
 
 /** What else happens, and when, in seconds since the beginning. */
 const event = fc.record({
-	at: oneOf(0.01, 0.5, 1, 2, 5, 11, 12, 30, 100, 300, 1_000, 5_000),
+	at: oneOf(0.01, 0, 0.5, 1, 2, 5, 11, 12, 30, 100, 300, 1_000, 5_000),
 	kind: word(
 		...(['stop', 'death', 'forged callback', 'forged callback', 'forged sibling'] as const),
 		...(['clock set back', 'clock set forward'] as const),

@@ -97,7 +97,10 @@ export async function play(history: History, processes: readonly Process[]) {
 	const { machine, n8n, service, story } = stage;
 	const { baseUrl } = stage.hosts;
 	const thrown = await stage.play(async () => {
-		for (const event of history.events) machine.later(event.at * 1000, () => happen(event, stage));
+		for (const event of history.events) {
+			if (event.at === 0) happen(event, stage);
+			else machine.later(event.at * 1000, () => happen(event, stage));
+		}
 		n8n.start();
 		await machine.run(() => n8n.isOver);
 		if (history.behind !== 'nobody' && n8n.startBehind()) await machine.run(() => n8n.isOver);

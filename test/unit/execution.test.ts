@@ -25,7 +25,9 @@ test.each<[object | null, string]>([
 
 const NOW = performance.timeOrigin;
 const LONG_AGO = { sentAt: NOW - 14 * 86_400_000, isExact: false, overAt: NOW };
-const THEN = { sentAt: 5, isExact: true, overAt: NOW };
+/** By how much the machine's clock is ahead of the process's own. */
+const AHEAD = 3_600_000;
+const THEN = { sentAt: 5 - AHEAD, isExact: true, overAt: NOW };
 const SAVED = { ...THEN, repeated: '6' };
 /** When nodes ran, the trigger first. */
 const runsAt = (...times: number[]) =>
@@ -75,6 +77,7 @@ test.each<[string, string, number | undefined, object, object?, null?]>([
 ])('what a killed execution may have sent is looked for where this one %s', (...row) => {
 	const [, mode, started, runData, expected, times = { establishedAt: 5 }] = row;
 	jest.spyOn(performance, 'now').mockReturnValue(0);
+	jest.spyOn(Date, 'now').mockReturnValue(NOW + AHEAD);
 	const context = {
 		getMode: () => mode,
 		getExecutionId: () => '7',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
-import { now } from '../base/clock';
+import { clockAheadMs, now } from '../base/clock';
 import { asText } from '../base/json';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
@@ -89,9 +89,12 @@ export function killedSince(context: IExecuteFunctions) {
 	if (typeof started === 'number' && started > 1)
 		return beganAnew(inner, started) || crashedHere(context, inner) ? longAgo : undefined;
 	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
-	const sentAt = getExecutionContext?.call(context)?.establishedAt;
+	const established = getExecutionContext?.call(context)?.establishedAt;
 	const repeated = started === undefined ? undefined : asText(hooks?.retryOf);
-	return { ...longAgo, ...(sentAt !== undefined && { sentAt, isExact: true }), repeated };
+	if (established === undefined) return { ...longAgo, repeated };
+	// By the machine's clock, which is ahead of ours if it was corrected, or if the machine slept.
+	const sentAt = established - Math.max(0, clockAheadMs());
+	return { ...longAgo, sentAt, isExact: true, repeated };
 }
 
 /** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */
