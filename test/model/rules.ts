@@ -182,7 +182,8 @@ export function shownBy({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): Evide
 		})),
 		...n8n.executions.map(({ id, output, error, logs, context }) => ({
 			where: `execution ${id}`,
-			text: JSON.stringify([output, error, String(error), logs, context]),
+			// n8n saves each of an error's own fields.
+			text: JSON.stringify([output, { ...(error as object) }, String(error), logs, context]),
 			secrets: [KEY, SECRET, TOKEN],
 		})),
 		...n8n.answers.map((text) => ({ where: 'an answer', text, secrets: [KEY, SECRET] })),

@@ -133,6 +133,8 @@ describe('what leaves a run', () => {
 		const thrown = Object.assign(new Error(`no\r\n${KEY}`, { cause }), {
 			description: [`${KEY}\n`],
 			messages: ['of a\r\nb\u001b[1m'],
+			// A NodeApiError has it, and n8n saves it with the execution.
+			errorResponse: { error: `of ${KEY}` },
 		});
 		cause.cause = thrown;
 		await expect(cleanly(context, async () => await Promise.reject(thrown))).rejects.toBe(thrown);
@@ -140,6 +142,7 @@ describe('what leaves a run', () => {
 			message: 'no sk_***',
 			description: ['sk_***\n'],
 			messages: ['of a b [1m'],
+			errorResponse: { error: 'of sk_***' },
 		});
 		expect(`${thrown.stack} ${cause.message} ${cause.stack}`).not.toContain(KEY);
 	});

@@ -14,6 +14,9 @@ const CALLABLE =
 	/(?:-waiting(?:\/|%2f)[\da-f]|\d(?:\/|%2f)media-generation(?:\?|%3f)|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
 const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
 
+/** What n8n saves of an error that nodes fill with words from outside. */
+const SAVED = ['message', 'description', 'stack', 'messages', 'context', 'errorResponse'] as const;
+
 export class Cleaner {
 	/** There can be several, because a key can change during a run. No character of a key is ever escaped (`apiKeyProblem`). */
 	private readonly keys = new Set<string>();
@@ -74,7 +77,7 @@ export class Cleaner {
 	error(error: unknown, depth = 0): unknown {
 		if (!(error instanceof Error) || depth > 5) return error;
 		const shown = error as Error & JsonObject;
-		for (const name of ['message', 'description', 'stack', 'messages', 'context'] as const) {
+		for (const name of SAVED) {
 			const own = this.value(shown[name]);
 			const clean = name.startsWith('message') ? mapTexts(own, onOneLine) : own;
 			if (clean !== shown[name]) Object.assign(shown, { [name]: clean });
