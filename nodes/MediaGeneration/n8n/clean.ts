@@ -8,11 +8,11 @@ import { inPieces } from './clock';
 
 /**
  * A URL by which n8n or this package wakes an execution, or that this package has signed: from its mark to the end of the word. n8n's own
- * part of a URL can have another name (`N8N_ENDPOINT_WEBHOOK_WAIT`), this package's (`WEBHOOK_PATH`) can't.
+ * part of a URL can have another name (`N8N_ENDPOINT_WEBHOOK_WAIT`), this package's (`WEBHOOK_PATH`) can't. JSON may escape slashes and "=".
  */
 const CALLABLE =
-	/(?:-waiting(?:\/|%2f)[\da-f]|\d(?:\/|%2f)media-generation(?:\?|%3f)|nonce(?:=|%3d)[\da-f]{24})[^\s"'<>]*/gi;
-const SIGNATURE = /(signature(?:=|%3d))[\w-]+/gi;
+	/(?:-waiting(?:\\*\/|%2f)[\da-f]|\d(?:\\*\/|%2f)media-generation(?:\?|%3f)|nonce(?:=|%3d|\\+u003d)[\da-f]{24})[^\s"'<>]*/gi;
+const SIGNATURE = /(signature(?:=|%3d|\\+u003d))[\w-]+/gi;
 
 /** What n8n saves of an error that nodes fill with words from outside. */
 const SAVED = ['message', 'description', 'stack', 'messages', 'context', 'errorResponse'] as const;
