@@ -37,6 +37,7 @@ test('whatever is accepted stays under the Base URL, also after normalisation', 
 	const piece = fc.oneof(
 		fc.constantFrom(
 			...['/', '.', '..', '%2e', '%2F', '%5c', '\\', '?', '#', '@', ':', '//', 'v1', '%25'],
+			...['%%32e', '%25%32%65', '%2%35%32e', '%%35c'],
 		),
 		fc.string({ unit: anyCodePoint, maxLength: 4 }),
 	);
@@ -52,9 +53,16 @@ test('whatever is accepted stays under the Base URL, also after normalisation', 
 			const url = new URL(`https://api.example.com/base${path}`);
 			expect(url.href).toBe(`https://api.example.com/base${path}`);
 			expect(url.search + url.hash).toBe('');
-			const decoded = url.pathname.replace(/%(25)*2e/gi, '.').split(/[/\\;]|%(?:25)*(?:2f|5c|3b)/i);
-			expect(decoded).not.toContain('..');
-			expect(decoded).not.toContain('.');
+			// A server may decode twice, and half an escape with it.
+			const once = decoded(url.pathname);
+			for (const seen of [url.pathname, once, decoded(once)]) {
+				const parts = seen.split(/[/\\;]/);
+				expect(parts).not.toContain('..');
+				expect(parts).not.toContain('.');
+			}
 		}),
 	);
 });
+
+const decoded = (path: string) =>
+	path.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));

@@ -80,8 +80,11 @@ export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
 }
 
-/** Matches a percent escape, even one that was escaped again. */
-const ENCODED = /%(?:25)*([\da-f]{2})/gi;
+/** Decodes percent escapes, even one whose percent sign was escaped again and again. */
+const decoded = (path: string) =>
+	path.replace(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
+		String.fromCharCode(parseInt(hex, 16)),
+	);
 
 /**
  * Says what is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server makes of it may climb above its
@@ -89,7 +92,8 @@ const ENCODED = /%(?:25)*([\da-f]{2})/gi;
  */
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
-	const plain = path.replace(ENCODED, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+	// Some servers decode twice, so that the digits of an escape can be escaped, too.
+	const plain = decoded(decoded(path));
 	if (/[\0-\x1f\x7f]/.test(plain)) return 'has a control character';
 	// Some servers take backslashes for slashes, or cut a part off at one of `;?#`.
 	const step = plain.split(/[/\\;?#]/).find((part) => /^\.\.?$/.test(part.trim()));
