@@ -81,7 +81,7 @@ export function normalizeBaseUrl(value: string): string {
 }
 
 /** Decodes percent escapes, even one whose percent sign was escaped again and again. */
-const decoded = (path: string) =>
+const unescaped = (path: string) =>
 	path.replace(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
 		String.fromCharCode(parseInt(hex, 16)),
 	);
@@ -93,7 +93,7 @@ const decoded = (path: string) =>
 export function pathProblem(path: string): string | undefined {
 	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
 	// Some servers decode twice, so that the digits of an escape can be escaped, too.
-	const plain = decoded(decoded(path));
+	const plain = unescaped(unescaped(path));
 	if (/[\0-\x1f\x7f]/.test(plain)) return 'has a control character';
 	// Some servers take backslashes for slashes, or cut a part off at one of `;?#`.
 	const step = plain.split(/[/\\;?#]/).find((part) => /^\.\.?$/.test(part.trim()));
