@@ -23,7 +23,7 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	if (poll.kind === 'denied') throw new FailureError(denied(taskId, poll));
 	if (poll.kind === 'missing') throw new FailureError(taskMissing(taskId, poll));
 	const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
-	throw new FailureError(unreadable(`Task ${taskId}`, poll.detail, status));
+	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, status), taskId });
 }
 
 /** Returns epoch ms, 0 for none. A time that names no zone is one of the workflow's, as n8n's date picker stores it. */
