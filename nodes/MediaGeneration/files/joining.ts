@@ -80,7 +80,8 @@ export async function joinSources(
 		files.push({ kind: 'stored', output, binary });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
-	if (options.withTranscript) json.transcript = transcriptOf(texts[0] ?? '') ?? [];
+	const [text] = texts;
+	if (options.withTranscript && text !== undefined) json.transcript = transcriptOf(text) ?? [];
 	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
 	return { ok: true, files, times, json };
 }
