@@ -144,6 +144,8 @@ test.each<[object, unknown[]]>([
 	[{ createdAfter: '1970-01-01T09:00:02.500' }, ['t3']],
 	[{ createdAfter: '2999-01-01T00:00:00Z' }, []],
 	[{ createdAfter: 'soon' }, ['The filter "Created After" is not a time']],
+	// Without a filter, a node behind would get all tasks.
+	[{ status: ['done'] }, ['The field "Status" is not a text']],
 ])('one that fits %j, wherever it stands', async (filters, expected) => {
 	const answer = pages([[task(2), task(3), task(1, { status: 'done' })]]);
 	const parameters = { ...getAll, limit: 1, filters };

@@ -34,7 +34,7 @@ export interface InputFile {
 export type SentOptions = Readonly<Record<string, INodeProperties>>;
 
 export class ItemFields {
-	private resolved: unknown;
+	private resolved: JsonObject | undefined;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -54,29 +54,25 @@ export class ItemFields {
 		return this.context.getTimezone();
 	}
 
-	/** Reads a field, or the option of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */
+	/** Reads a field, or the option or filter of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		const isOption = Object.hasOwn(this.options, name);
 		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
 		return valueIn(isOption ? this.options[name] : this.parameter(name, null)) ?? undefined;
 	}
 
-	/** n8n resolves the whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
+	/** Options and filters. n8n resolves a whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
 	get options(): JsonObject {
-		this.resolved ??= this.parameter('options', {});
-		return isObject(this.resolved) ? this.resolved : {};
+		const collection = (name: string) => objectIn(this.parameter(name, {}));
+		this.resolved ??= { ...collection('filters'), ...collection('options') };
+		return this.resolved;
 	}
 
-	get filters(): JsonObject {
-		const given = this.raw('filters');
-		return isObject(given) ? given : {};
-	}
-
-	/** Returns what the workflow has for a field or option: a fixed value, or an expression. */
+	/** Returns what the workflow has for a field, option or filter: a fixed value, or an expression. */
 	private typed(name: string): unknown {
 		const { parameters } = this.context.getNode();
-		const options: JsonObject = isObject(parameters.options) ? parameters.options : {};
-		return valueIn(parameters[name] ?? options[name]);
+		const { filters, options } = parameters;
+		return valueIn({ ...objectIn(filters), ...objectIn(options), ...parameters }[name]);
 	}
 
 	private parameter(name: string, fallback: null | object): unknown {
@@ -233,6 +229,8 @@ function checkTyped(typed: unknown, label: string): void {
 		'Switch it to Expression (above the field, on the right). Nothing was sent.',
 	);
 }
+
+const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 function rowsIn(value: unknown, entry: string): JsonObject[] {
 	const rows = isObject(value) ? value[entry] : undefined;

@@ -1,7 +1,7 @@
 /** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
 import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/failures';
-import { asText, trimmedText, type JsonObject } from '../base/json';
+import { asText, type JsonObject } from '../base/json';
 import { realClock } from '../n8n/clock';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { outputsOf, resolved } from '../transport/outputs';
@@ -40,9 +40,9 @@ function timeAfter(createdAfter: unknown, timeZone: string): number {
 
 /** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
 function filtersOf(fields: ItemFields) {
-	const { filters } = fields;
-	const [type, status] = [filters.type, filters.status].map(trimmedText);
-	const after = timeAfter(filters.createdAfter || undefined, fields.timeZone);
+	const type = fields.optionalText('type', 'Type');
+	const status = fields.optionalText('status', 'Status');
+	const after = timeAfter(fields.raw('createdAfter') || undefined, fields.timeZone);
 	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt <= after;
 	const isWanted = (task: ListedTask) =>
 		!isOld(task) && (!status || asText(task.raw.status)?.toLowerCase() === status.toLowerCase());

@@ -1,5 +1,5 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
-import { asText, isObject, trimmedText, type JsonObject } from '../base/json';
+import { asText, isObject, type JsonObject } from '../base/json';
 import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
 import type { Resource } from './operation';
 import * as ui from './ui';
@@ -66,9 +66,8 @@ export const voice: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const { provider, search } = fields.filters;
-					const list = voicesOf(trimmedText(provider));
-					const words = trimmedText(search) ?? '';
+					const list = voicesOf(fields.optionalText('provider', 'Provider'));
+					const words = fields.optionalText('search', 'Search') ?? '';
 					const voices = await readList(from, list, { words, limit: fields.limit() });
 					return voices.map(({ value, record }) => {
 						const { voice_id: _, ...others } = record;
