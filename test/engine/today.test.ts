@@ -120,21 +120,30 @@ describe('an image with reference files', () => {
 	});
 });
 
+const dubbing = (inputDataFieldName: string): INodeParameters => ({
+	resource: 'task',
+	operation: 'create',
+	path: '/v1/task/dubbing',
+	bodyContentType: 'multipart-form-data',
+	body: { receive_url: `${setting.service.otherUrl}/any`, num_speakers: 2, target_lang: 'fr' },
+	fields: { field: [{ name: 'target_lang', value: 'de' }] },
+	files: { file: [{ name: 'file', inputDataFieldName, fileName: '', mimeType: 'audio/wav' }] },
+});
+
+test('Task: Create with a file row whose expression names no file sends no other one', async () => {
+	const inputs = [itemWith({ data: inMemory(randomBytes(9)) })];
+	for (const expression of ['={{ $json.none }}', '={{ ["data"] }}']) {
+		const { error } = await setting.run({ inputs, parameters: dubbing(expression) });
+		expect(error?.message).toMatch(/^"Input Data Field Name" names "", which is no file of/);
+	}
+	expect(setting.attempts()).toBe(0);
+});
+
 test('Task: Create sends rows of fields and files; under Poll with a receive_url of its own', async () => {
 	const sound = randomBytes(1_000);
 	const { output } = await setting.run({
 		inputs: [itemWith({ data: inMemory(sound, 'talk.mp3', 'audio/mpeg') })],
-		parameters: {
-			resource: 'task',
-			operation: 'create',
-			path: '/v1/task/dubbing',
-			bodyContentType: 'multipart-form-data',
-			body: { receive_url: `${setting.service.otherUrl}/any`, num_speakers: 2, target_lang: 'fr' },
-			fields: { field: [{ name: 'target_lang', value: 'de' }] },
-			files: {
-				file: [{ name: 'file', inputDataFieldName: 'data', fileName: '', mimeType: 'audio/wav' }],
-			},
-		},
+		parameters: dubbing('data'),
 	});
 	expect(output[0]?.json).toMatchObject({ status: 'done', type: 'dubbing' });
 	const file = [{ fileName: 'talk.mp3', type: 'audio/wav', bytes: 1_000, sha256: hashOf(sound) }];

@@ -87,7 +87,7 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
 	const name = trimmedText(row.name);
 	if (name === undefined) throw namelessRow('Files');
-	const property = trimmedText(row.inputDataFieldName) ?? 'data';
+	const property = trimmedText(row.inputDataFieldName) ?? '';
 	const binary = itemFile(item, property, label);
 	return {
 		field: name,
