@@ -16,7 +16,7 @@ interface Setting {
 	/** Whether n8n gives access to a node of this name; or what it says instead. */
 	reads?: boolean | Error;
 	/** How this n8n answers a call to itself; undefined where it does not. */
-	answered?: { statusCode: number; body: unknown };
+	answered?: { statusCode: number; body: unknown; headers?: object };
 	/** The workflow's own Timeout, in seconds; null in an n8n that can not say. */
 	executionTimeout?: number | null;
 	/** The workflow's setting. */
@@ -135,11 +135,24 @@ test.each([
 	},
 );
 
-test('n8n that fails for an execution which it has not saved yet has answered, too', async () => {
-	const message = "Cannot read properties of undefined (reading 'resumeToken')";
-	const { context, hints } = contextOf({
-		answered: { statusCode: 500, body: { code: 0, message } },
-	});
+test.each<[string, Setting['answered']]>([
+	[
+		'fails for an execution which it has not saved yet',
+		{
+			statusCode: 500,
+			body: { code: 0, message: "Cannot read properties of undefined (reading 'resumeToken')" },
+		},
+	],
+	[
+		'sends the caller to the form that was filled in before',
+		{
+			statusCode: 307,
+			headers: { location: '/form-waiting/7/media-generation?signature=token' },
+			body: '',
+		},
+	],
+])('n8n that %s has answered, too', async (_name, answered) => {
+	const { context, hints } = contextOf({ answered });
 	await checkSuspension(context, SERVICE);
 	expect(hints).toEqual([]);
 });
@@ -151,6 +164,11 @@ describe('where this n8n does not answer at its own address', () => {
 		['another server', said(404, '<html>'), 'it answered HTTP 404'],
 		['a page of one', said(200, '<html>'), 'it answered HTTP 200'],
 		['a proxy with a login', said(401, { error: 'log in' }), 'it answered HTTP 401'],
+		[
+			'one that redirects',
+			{ answered: { statusCode: 307, headers: { location: PUBLIC }, body: '' } },
+			'it answered HTTP 307',
+		],
 		[
 			'another n8n',
 			said(404, { message: 'The execution "7" does not exist.' }),

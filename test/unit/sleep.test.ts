@@ -14,7 +14,7 @@ const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signa
 const DONE = { status: 'done', metadata: { output_uri: 'https://files.example/a.mp3' } };
 
 type Task = { ms: number } | { answers: Reply };
-type Answer = { statusCode: number; body?: unknown };
+type Answer = { statusCode: number; body?: unknown; headers?: object };
 
 const n8nSays = (statusCode: number, message: string): Answer => ({
 	statusCode,
@@ -245,6 +245,12 @@ describe('an execution whose tasks are over is called', () => {
 		expect(pauses.slice(0, 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
 		expect(pauses.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(24 * 3_600);
 		expect(pauses.length).toBeGreaterThan(1_400);
+	});
+
+	test('for a minute where n8n sends the caller to a form: it waits or ended there, or n8n has yet to store the sleep', async () => {
+		const headers = { location: '/form-waiting/7/media-generation?signature=abc' };
+		const { pauses, warnings } = await called([{ statusCode: 307, headers }], 2);
+		expect([pauses, warnings]).toEqual([[0, 1, 2, 4, 8, 16, 32], []]);
 	});
 
 	test.each<[string, Answer]>([

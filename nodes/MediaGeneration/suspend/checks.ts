@@ -85,7 +85,7 @@ async function checkOwnReach(
 	{ resumeUrl, callable }: Waking,
 ): Promise<void> {
 	const reply = await callSelf(context, resumeUrl, {});
-	if (meaningOf(reply) === 'runs') return;
+	if (['runs', 'at a form'].includes(meaningOf(reply))) return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;
 	const advice =

@@ -7,7 +7,7 @@ import { realClock } from '../n8n/clock';
 import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';
 import { callSelf, type N8nContext, type SelfReply, type ServiceClient } from '../transport/client';
-import { lastDeadline, type NotedTask } from './notes';
+import { lastDeadline, WEBHOOK_PATH, type NotedTask } from './notes';
 
 /** A sleeping execution. Its context and client are its own: another one's credential can be deleted or changed. */
 export interface Asleep {
@@ -82,6 +82,8 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 		const reply = await ownCalls.run(async () => await callSelf(context, resumeUrl, body));
 		const meaning = meaningOf(reply);
 		if (meaning === 'sleeps no more' || (wasTaken && meaning === 'runs')) return;
+		// n8n has had a minute to store that the execution sleeps here.
+		if (meaning === 'at a form' && calls > 6) return;
 		wasTaken ||= meaning === 'handled' && reply.status === 200;
 		if (meaning === 'unknown') reportUnknown(asleep, reply);
 		// n8n can lose a resumption that it has accepted, so another call makes sure.
@@ -97,7 +99,7 @@ export const NOT_WAITED_FOR = 'no task is waited for here';
 export const OTHER_EXECUTION = 'the task does not belong to this execution';
 
 /** `handled`: this node has answered. `n8n`: n8n is starting, or two calls woke it at the same time. */
-type Meaning = 'sleeps no more' | 'runs' | 'handled' | 'n8n' | 'unknown';
+type Meaning = 'sleeps no more' | 'runs' | 'at a form' | 'handled' | 'n8n' | 'unknown';
 
 /** n8n's words come from its waiting-webhooks.js (2.41). A status says too little: a starting n8n answers 404, too. */
 const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
@@ -113,9 +115,15 @@ const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
 	['n8n', 'is not registered'],
 ];
 
+/** n8n redirects callers to a form while that is the last node which it has stored, whether the execution runs, waits or has finished. */
+const TO_FORM = new RegExp(`^/.*/${WEBHOOK_PATH}\\?`);
+
 export function meaningOf(reply: SelfReply): Meaning {
-	if (reply.status === undefined || !isObject(reply.body)) return 'unknown';
-	const { message, error, ignored, received } = reply.body;
+	if (reply.status === undefined) return 'unknown';
+	const { body, location } = reply;
+	if (typeof location === 'string' && TO_FORM.test(location)) return 'at a form';
+	if (!isObject(body)) return 'unknown';
+	const { message, error, ignored, received } = body;
 	const said = [message, error, ignored].filter((each) => typeof each === 'string').join(' ');
 	const [meaning] = WORDS.find(([, words]) => said.includes(words)) ?? [];
 	return meaning ?? (typeof received === 'boolean' ? 'handled' : 'unknown');

@@ -173,7 +173,8 @@ export async function publishedMethods(
 }
 
 /** What this n8n answers to a call of this process. */
-export type SelfReply = { status: number; body: unknown } | { status: undefined; reason: string };
+export type SelfReply =
+	{ status: number; body: unknown; location: unknown } | { status: undefined; reason: string };
 
 export async function callSelf(
 	context: N8nContext,
@@ -183,5 +184,6 @@ export async function callSelf(
 	const options = { method: 'POST', url, body, json: true } as const;
 	const response = await askSelf(context, options, 20_000);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
-	return { status: response.statusCode, body: response.body };
+	const { statusCode, body: said, headers } = response;
+	return { status: statusCode, body: said, location: headers.location };
 }
