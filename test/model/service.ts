@@ -68,6 +68,8 @@ export interface Task {
 	script: TaskScript;
 	createdMs: number;
 	sent: Sent;
+	/** Services show it with the task. */
+	receiveUrl: unknown;
 }
 
 const REFUSALS: Partial<Record<CreationKind, { status: number; body: IDataObject }>> = {
@@ -294,9 +296,10 @@ export class Service {
 			script,
 			createdMs: this.machine.elapsed,
 			sent,
+			receiveUrl: body?.receive_url,
 		};
 		this.tasks.push(task);
-		const url = body?.receive_url;
+		const url = task.receiveUrl;
 		if (typeof url === 'string' && script.end !== 'never') {
 			for (const delay of script.callbacks)
 				this.machine.later((script.seconds + delay) * 1000, () => {
@@ -309,7 +312,7 @@ export class Service {
 
 	/** What the service says of a task. */
 	private described(task: Task): IDataObject {
-		const { id, script, createdMs } = task;
+		const { id, script, createdMs, receiveUrl } = task;
 		const file = `${this.filesUrl}/${encodeURIComponent(id)}`;
 		const status = this.stateOf(task);
 		const share = (this.machine.elapsed - createdMs) / (script.seconds * 1000);
@@ -319,6 +322,7 @@ export class Service {
 			id,
 			status,
 			type: 'speech',
+			receive_url: receiveUrl as string,
 			...OWN_FIELDS[script.own],
 			progress: status === 'done' ? 100 : progress,
 			...(script.cost < 0 ? {} : { credit_cost: script.cost }),

@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import { carryInput } from '../files/item';
 import { unfinishedJson } from '../files/parts';
+import { cleanerOf } from '../n8n/clean';
 import type { Waking } from '../suspend/checks';
 import type { NotedTask } from '../suspend/notes';
 import { suspend, type Sleeper } from '../suspend/suspend';
@@ -46,9 +47,11 @@ function sleeperOf(
 		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
 	const { item, parts, taskIds } = asleep;
 	const { assembly, settings } = item;
+	const clean = cleanerOf(report.context);
 	// The files of a part that is done are dropped, because they would stay in memory: waking fetches them again.
 	const tasks = parts.map((part): NotedTask => {
-		if (part.kind === 'done') return { ...part.watch, known: part.task };
+		// Workflows can read the notes, and a service shows a task with its receive URL.
+		if (part.kind === 'done') return { ...part.watch, known: clean.value(part.task) };
 		return { ...part.watch, called: part.receiveUrl === waking.resumeUrl };
 	});
 	const input = includedInput(fields);
