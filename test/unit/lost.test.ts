@@ -193,7 +193,7 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	const newer = Array.from({ length: 501 }, (_, at) => taskOf(`${at}`, 500, other));
 	const { search, readAt } = setting(newer);
 	expect(await search()).toMatchObject({
-		unread: { message: expect.stringMatching(/too many/) as string },
+		unread: { message: expect.stringMatching(/not be all tasks/) as string },
 	});
 	expect(readAt.length).toBeGreaterThan(5);
 	const older = Array.from({ length: 101 }, (_, at) => taskOf(`${at}`, -2_000 - at, other));
@@ -207,14 +207,18 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	expect(await setting([...alike, taskOf('a')]).found()).toBe('a');
 });
 
-test.each([
-	['has more than is read of a list', 501, { has_more: false }],
-	['repeats another one in full', 100, {}],
-	['repeats another one, before the total', 50, { page: 1, limit: 50, total: '500' }],
-])('nor does a page that %s', async (_, length, more) => {
-	const data = Array.from({ length }, (_, at) => taskOf(`${at}`, 500, other));
+const records = (length: number) =>
+	Array.from({ length }, (_, at): object => taskOf(`${at}`, 500, other));
+test.each<[string, unknown[], object]>([
+	['has more than is read of a list', records(501), { has_more: false }],
+	['repeats another one', records(20), {}],
+	['repeats another one, before the total', records(50), { page: 1, limit: 50, total: '500' }],
+	['is the last one, before the total', records(20), { has_more: false, total: 21 }],
+	['is empty, as where the first one has the number 0', [], { pagination: { total: 1 } }],
+	['names its tasks in another way', [{ _id: 'a', text: 'rain' }], { has_more: false }],
+])('nor does a page that %s', async (_, data, more) => {
 	const { search } = setting([], { instead: () => answer(200, { data, ...more }) });
-	const message = expect.stringMatching(/too many/) as string;
+	const message = expect.stringMatching(/not be all tasks/) as string;
 	expect(await search()).toMatchObject({ unread: { message } });
 });
 
@@ -226,7 +230,7 @@ test('nor does a list of short pages that does not say where it ends', async () 
 			return answer(200, { data: newer.slice(20 * (page - 1), 20 * page) }, { date: iso(0) });
 		},
 	});
-	const message = expect.stringMatching(/too many/) as string;
+	const message = expect.stringMatching(/not be all tasks/) as string;
 	expect(await search()).toMatchObject({ candidates: [], unread: { message } });
 });
 

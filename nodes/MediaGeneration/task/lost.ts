@@ -142,7 +142,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	return {
 		kind: 'unfound',
 		candidates,
-		unread: list.whole ? undefined : unreadList('it has too many tasks since then'),
+		unread: list.whole ? undefined : unreadList('what it shows may not be all tasks since then'),
 	};
 }
 

@@ -1,5 +1,5 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { isObject, type JsonObject } from '../base/json';
+import { asNumber, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/limits';
 
 const RECORD_NAMES = [
@@ -15,10 +15,18 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	return found.find((records) => records !== undefined);
 }
 
+function placesIn(body: unknown): JsonObject[] {
+	return isObject(body) ? [body, body.pagination, body.meta, body.data].filter(isObject) : [];
+}
+
+/** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
+export function totalOf(body: unknown): number {
+	return placesIn(body).reduce((most, { total }) => Math.max(most, asNumber(total) ?? 0), 0);
+}
+
 /** Tells whether the service says that more follows; undefined if it says nothing. */
 export function saysMore(body: unknown): boolean | undefined {
-	if (!isObject(body)) return undefined;
-	const places = [body, body.pagination, body.meta, body.data].filter(isObject);
+	const places = placesIn(body);
 	const said = places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
 	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) =>

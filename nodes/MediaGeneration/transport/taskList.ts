@@ -2,7 +2,7 @@
 import type { Answer } from './client';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
-import { recordsOf, saysMore } from './paging';
+import { recordsOf, saysMore, totalOf } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
 
@@ -31,7 +31,7 @@ interface TaskListQuery extends Omit<Reading, 'path'> {
 	mostPages?: number;
 	/** Tells whether a task counts. The default is all of them. */
 	isWanted?: (task: ListedTask) => boolean;
-	/** Tells whether a task is too old. A page of such tasks, the newest first, is the last that is read. */
+	/** Tells whether a task is too old. A page that ends with such a task, the newest first, is the last that is read. */
 	isOld?: (task: ListedTask, answer: Answer) => boolean;
 }
 
@@ -85,8 +85,9 @@ async function pageAt(query: TaskListQuery, number: number) {
 		throw new FailureError(reply.failure);
 	}
 	const answer = reply.value;
-	const records = recordsOf(answer.body);
-	if (records !== undefined) return { answer, records, more: saysMore(answer.body) };
+	const { body } = answer;
+	const records = recordsOf(body);
+	if (records !== undefined) return { answer, records, more: saysMore(body), total: totalOf(body) };
 	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 }
 
@@ -98,22 +99,27 @@ export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
 	// Services repeat tasks where pages meet, and some ignore which page is asked for.
 	const isNew = ({ taskId }: ListedTask) => !seen.has(taskId) && seen.add(taskId);
 	let first: Answer | undefined;
-	let whole = false;
+	let [isReadable, total, whole] = [true, 0, false];
+	/** Tells whether every task that the pages so far count was read. */
+	const isAll = () => isReadable && seen.size >= total;
 	for (let number = 1; number <= mostPages && !whole && tasks.length < limit; number += 1) {
 		const page = await pageAt(query, number);
 		// Some services have no page beyond the last one.
-		whole = page === undefined;
+		whole = page === undefined && isAll();
 		if (page === undefined) break;
 		const { answer, records, more } = page;
 		first ??= answer;
-		const listed = records.flatMap(taskIn).filter(isNew);
+		total = Math.max(total, page.total);
+		const readable = records.flatMap(taskIn);
+		isReadable &&= readable.length === records.length;
+		const listed = readable.filter(isNew);
 		for (const task of listed) if (isWanted(task)) tasks.push(task);
-		const isEmpty = listed.length === 0;
-		const isPast = listed.every((task) => isOld(task, answer)) && isNewestFirst(listed);
-		// A full page that repeats another one is the end of what can be read, but not of the list.
-		const isShort = more === undefined && records.length < TASKS_PER_PAGE;
-		whole = more === false || (isEmpty ? isShort : isPast);
-		if (isEmpty) break;
+		const last = listed.at(-1);
+		const isPast = last !== undefined && isOld(last, answer) && isNewestFirst(listed);
+		// A page that repeats another one is the end of what can be read, but not of the list.
+		const isEnd = more === false || (more === undefined && records.length === 0);
+		whole = isPast || (isEnd && isAll());
+		if (isEnd || listed.length === 0) break;
 	}
 	if (first === undefined) throw new FailureError(NONE);
 	return { tasks: tasks.slice(0, limit), whole: whole && tasks.length <= limit, answer: first };
