@@ -88,7 +88,13 @@ test.each<[string, Listed[], unknown, Given?]>([
 		['a'],
 	],
 	['nor does a day', [taskOf('a', 0, { created_at: iso(-24 * HOUR).slice(0, 10) })], ['a']],
-	['one whose time is none', [taskOf('a', 0, { created_at: 'just now' })], ['a']],
+	...['just now', 'Nov 14, 2023 3:00 PM', '0001-01-01T00:00:00Z', 35, 20231114].map(
+		(created_at): [string, Listed[], unknown] => [
+			`one whose time is ${created_at}`,
+			[taskOf('a', 0, { created_at })],
+			['a'],
+		],
+	),
 	['one whose time is a day', [taskOf('a', 0, { created_at: iso(0).slice(0, 10) })], ['a']],
 	['by a service that does not say its time', [taskOf('a', -HOUR)], ['a'], { dated: false }],
 	['which says nothing of what is a day older', [taskOf('a', -25 * HOUR)], [], { dated: false }],

@@ -44,19 +44,19 @@ const parsed = (text: string) => {
 /** Returns epoch ms, from seconds or ms, also as a text, or from a text that names its zone. */
 function momentOf(value: unknown): number | undefined {
 	const number = asNumber(value);
-	// Other units, such as microseconds, are not read.
-	if (number !== undefined && (number <= 0 || number >= 1e14)) return undefined;
-	if (number !== undefined) return number < 1e11 ? number * 1_000 : number;
 	const text = asText(value)?.trim() ?? '';
-	if (/:\d\d.*[+-]\d\d(:?\d\d)?$/.test(text)) return parsed(text);
-	// After a zone, a "Z" makes the text no time.
-	return parsed(`${text}Z`) === undefined ? parsed(text) : undefined;
+	const hasZone = /(:\d\d.*[+-]\d\d(:?\d\d)?|Z|UTC|GMT)$/i.test(text);
+	const ofText = hasZone ? parsed(text) : undefined;
+	const time = number === undefined ? ofText : number < 1e11 ? number * 1_000 : number;
+	// Before 2001 and after 2286 lie zero times, ages, compact dates and microseconds.
+	return time !== undefined && time >= 1e12 && time < 1e13 ? time : undefined;
 }
 
 /** Like {@link momentOf}; a text that names no zone is read as UTC. */
 export function timeOf(value: unknown): number | undefined {
-	const isNumber = asNumber(value) !== undefined;
-	return isNumber ? momentOf(value) : (momentOf(value) ?? parsed(`${asText(value)?.trim()}Z`));
+	const text = asText(value)?.trim();
+	const texts = asNumber(value) === undefined ? [`${text}Z`, `${text} UTC`, `${text}`] : [];
+	return momentOf(value) ?? texts.map(parsed).find((time) => time !== undefined);
 }
 
 function taskIn(record: unknown): ListedTask[] {
