@@ -9,6 +9,7 @@ const request = (more: Partial<CreationRequest> = {}): CreationRequest => ({
 });
 const speech = { kind: 'speech-v1', path: '/v1/x', pathFields: { voice_id: 'x' } };
 const cut = { text_truncated: true };
+const LONG = 'A text whose first forty characters are no other text';
 
 test.each<[Partial<CreationRequest>, object, string]>([
 	[{}, { ...rain, credit_cost: 5 }, 'sure'],
@@ -49,6 +50,15 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{}, { text: 'wi', ...cut }, 'none'],
 	[{}, { text: '', ...cut }, 'possible'],
 	[{}, { text: 'ra', text_truncated: false }, 'none'],
+	// Not all of them say so.
+	[{ body: { text: `${LONG} goes on` } }, { text: LONG }, 'cut'],
+	[{ body: { text: `${LONG} goes on` } }, { text: LONG, text_truncated: false }, 'none'],
+	[{ body: { text: LONG } }, { text: `${LONG} goes on` }, 'none'],
+	[{ body: { prompt: 'Image 10' } }, { prompt: 'Image 1' }, 'none'],
+	[{ body: { prompt: 'Image 10' } }, { prompt: 'Ima...' }, 'cut'],
+	[{ body: { prompt: 'Image 10' } }, { prompt: 'Imag…' }, 'cut'],
+	[{ body: { prompt: 'Wait...' } }, { prompt: 'Wait...' }, 'sure'],
+	[{}, { ...rain, ...cut }, 'cut'],
 	// A form has other ends of lines than the text that was given.
 	[{ body: { text: ' a\nb ' } }, { text: 'a\r\nb' }, 'sure'],
 	[{ body: { text: 'a\nb' } }, { text: 'a\r\n', ...cut }, 'cut'],

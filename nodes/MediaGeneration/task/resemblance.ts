@@ -24,6 +24,14 @@ function valuesIn(object: JsonObject, found = new Map<string, string[]>()) {
 const joinedText = (value: unknown) =>
 	(typeof value === 'string' ? value : JSON.stringify(value)).replace(/\s/g, '');
 
+type Likeness = (one: string, its: string) => boolean;
+const isEqual: Likeness = (one, its) => one === its;
+const CUT_MARK = /(\.{3}|…)$/;
+const isBeginning: Likeness = (one, its) => one.startsWith(its.replace(CUT_MARK, ''));
+/** Not every list that cuts texts off says so. None does within the first words. */
+const mayBeBeginning: Likeness = (one, its) =>
+	isEqual(one, its) || ((its.length >= 40 || CUT_MARK.test(its)) && isBeginning(one, its));
+
 /** The spelling differs between the path and the type (docs/service.md, "Resources" and "Endpoints"). */
 const isSoundEffect = (name = '') => /sound[-_]effect/.test(name);
 
@@ -43,16 +51,20 @@ export function resemblance(raw: JsonObject, request: CreationRequest): Resembla
 	const asked = valuesIn({ body, qs, pathFields, onV3 });
 	const repeated = valuesIn(raw);
 	const isCut = isTextCut(raw);
-	const same = (name: string) => {
+	const resembles = (name: string, isLike: Likeness) => {
 		const [values = [], says] = [asked.get(name), repeated.get(name)];
-		if (says === undefined) return undefined;
-		const isPart = isCut && name === 'text';
-		return values.some((one) => says.some((its) => (isPart ? one.startsWith(its) : one === its)));
+		return says && values.some((one) => says.some((its) => isLike(one, its)));
+	};
+	const ofText = isCut === true ? isBeginning : isCut === false ? isEqual : mayBeBeginning;
+	const same = (name: string) => {
+		const ofOthers = CONTENT.includes(name) ? mayBeBeginning : isEqual;
+		return resembles(name, name === 'text' ? ofText : ofOthers);
 	};
 	if (CONTENT.some((name) => asked.has(name) && same(name) === false)) return 'none';
 	const said = asText(raw.type);
 	const isType = said === undefined || isSoundEffect(said) === isSoundEffect(path);
-	const isEqual = isType && [...asked.keys()].every((name) => same(name) !== false);
-	if (!isEqual || !CONTENT.some((name) => same(name))) return 'possible';
-	return isCut ? 'cut' : 'sure';
+	const isSame = isType && [...asked.keys()].every((name) => same(name) !== false);
+	if (!isSame || !CONTENT.some((name) => same(name))) return 'possible';
+	const isWhole = CONTENT.every((name) => resembles(name, isEqual) !== false);
+	return isWhole && isCut !== true ? 'sure' : 'cut';
 }

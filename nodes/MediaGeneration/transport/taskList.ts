@@ -1,7 +1,7 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from './client';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
-import { asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
 import { recordsOf, saysMore, totalOf } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
@@ -144,6 +144,6 @@ export async function withFullText(
 	return { ...task, raw: { ...task.raw, text: full.text, text_truncated: false } };
 }
 
-/** Source: docs/service.md, "Deletion, prices, lists". */
-export const isTextCut = ({ text_truncated: isCut }: JsonObject): boolean =>
-	isCut === true || isCut === 'true';
+/** Undefined if it is not said (docs/service.md, "Deletion, prices, lists"). */
+export const isTextCut = ({ text_truncated: isCut }: JsonObject): boolean | undefined =>
+	asBoolean(isCut);
