@@ -56,15 +56,29 @@ test.each(['data', '_files.data'])(
 	},
 );
 
-test('Task: Wait passes on an item with its files, and asks nothing', async () => {
-	const outputs = [{ url: 'https://files.example/a.wav', kind: 'audio', binaryProperty: 'data' }];
-	const { binary } = await withFile(toneWav('Done'), 'a.wav', 'audio/wav');
-	const inputs = [{ json: { task_id: 't', status: 'done', outputs }, binary }];
-	const parameters = { resource: 'task', operation: 'wait', taskId: 't' };
-	const { output } = await setting.run({ inputs, parameters, binaryMode });
-	expect(filesOf(output[0]).data?.id).toBe(binary?.data?.id);
-	expect(setting.service.requests).toEqual([]);
-});
+test.each([
+	[false, [['data', 'data_1']]],
+	[true, [['data'], ['data']]],
+])(
+	'Task: Wait passes on an item with its files, and asks nothing; Split Files: %s',
+	async (splitFiles, fields) => {
+		const names = ['data', 'data_1'];
+		const outputs = names.map((binaryProperty) => ({ url: binaryProperty, binaryProperty }));
+		const { binary } = await withFile(toneWav('Done'), 'a.wav', 'audio/wav');
+		const files = { data: binary?.data as IBinaryData, data_1: binary?.data as IBinaryData };
+		const inputs = [{ json: { task_id: 't', status: 'done', outputs }, binary: files }];
+		const parameters = {
+			resource: 'task',
+			operation: 'wait',
+			taskId: 't',
+			options: { splitFiles },
+		};
+		const { output } = await setting.run({ inputs, parameters, binaryMode });
+		expect(output.map((item) => Object.keys(filesOf(item)))).toEqual(fields);
+		expect(filesOf(output[0]).data?.id).toBe(binary?.data?.id);
+		expect(setting.service.requests).toEqual([]);
+	},
+);
 
 test('without the setting, JSON that came from outside leads to no file', async () => {
 	const { binary } = await withFile(toneWav('Secret'), 'a.wav', 'audio/wav');

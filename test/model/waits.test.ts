@@ -157,6 +157,24 @@ describe('Task: Wait', () => {
 		expect(requests).toEqual([]);
 	});
 
+	test('with Split Files, a finished item of several files becomes as many, without a request', async () => {
+		const [a, b] = [
+			{ data: 'YQ==', mimeType: 'image/png' },
+			{ data: 'Yg==', mimeType: 'image/png' },
+		];
+		const outputs = [file, { url: 'y', binaryProperty: 'data_1' }];
+		const input = [{ json: { ...complete, outputs }, binary: { data: a, data_1: b } }];
+		const parameters = { ...wait, outputBinaryField: 'image', options: { splitFiles: true } };
+		const { output, requests } = await runNode({ parameters, input });
+		const made = (url: string, image: typeof a) => ({
+			json: { ...complete, outputs: [{ url, binaryProperty: 'image' }] },
+			binary: { image },
+			pairedItem: { item: 0 },
+		});
+		expect(output).toEqual([made('x', a), made('y', b)]);
+		expect(requests).toEqual([]);
+	});
+
 	test.each<[string, IDataObject, object]>([
 		['has no file in its binary data', complete, {}],
 		['names no files', { ...complete, outputs: [] }, {}],

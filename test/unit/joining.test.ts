@@ -130,6 +130,23 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 	});
 });
 
+test('with Split Files, each file of a joined text has an item', async () => {
+	const store = binaryStore('default');
+	const { settings, ...given } = input(LONG.join);
+	const files = { ...settings.files, splitFiles: true };
+	const { items } = await all(store, partsIn(store), { ...given, settings: { files } });
+	const made = items.map(({ json, binary }) => [
+		json.outputs,
+		json.task_ids,
+		binary?.data?.fileName,
+	]);
+	const each = (extension: string) => {
+		const fileName = `speech-t1.${extension}`;
+		return [[{ fileName, binaryProperty: 'data' }], ['t1', 't2'], fileName];
+	};
+	expect(made).toMatchObject(['wav', 'srt', 'json'].map(each));
+});
+
 test('where the transcript of a part can not be read, the joined file is without it, and a hint says which', async () => {
 	const store = binaryStore('default');
 	const parts = [

@@ -1,12 +1,12 @@
 /** Makes the output of an input item from its finished tasks, in runs that wait and in executions that wake. */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { broken } from '../transport/taskFailures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../audio/kinds';
 import type { Done } from '../transport/verdict';
-import { inFields, stemOf, type DeliveredOutput, type StoredFile } from './files';
+import { placedFiles, stemOf, type DeliveredOutput, type StoredFile } from './files';
 import type { Delivered, Delivery, Whole } from './item';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
@@ -100,7 +100,6 @@ async function joinedItem(
 				times: [],
 				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
 			};
-	const { outputs, binary } = inFields(shown.files, files.outputBinaryField);
 	const json: IDataObject = {
 		...wholeJson(assembly, done),
 		parts: done.map(({ taskId }, number) => ({
@@ -108,10 +107,15 @@ async function joinedItem(
 			...shown.times[number],
 		})),
 		...shown.json,
-		outputs,
 	};
-	const item: INodeExecutionData = { json, binary, pairedItem: { item: index } };
-	return { items: [item], outputs, failure: undefined };
+	const placed = placedFiles(shown.files, files);
+	return {
+		items: placed.map(({ outputs, binary }) => {
+			return { json: { ...json, outputs }, binary, pairedItem: { item: index } };
+		}),
+		outputs: placed.flatMap(({ outputs }) => outputs),
+		failure: undefined,
+	};
 }
 
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {

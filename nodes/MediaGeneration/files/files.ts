@@ -1,5 +1,6 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import type { FileSettings } from '../actions/waiting';
 import { extensionIn, mediaOf } from '../audio/kinds';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Limiter } from '../base/limiter';
@@ -48,6 +49,22 @@ export function inFields(
 		return { ...file.output, binaryProperty };
 	});
 	return { outputs, binary };
+}
+
+/** Chooses the files of each item. Each item copies the task, so the last one has the files beyond a hundred. */
+function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
+	const there = files.filter(({ kind }) => kind !== 'missing');
+	const rest = there.slice(MAX_FILES);
+	return [...there.slice(0, MAX_FILES).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
+}
+
+/** Returns the files of each item: one item has all of them or, with Split Files, each an item of its own. */
+export function placedFiles(
+	files: readonly DeliveredFile[],
+	{ splitFiles, outputBinaryField }: FileSettings,
+) {
+	const shown = splitFiles && files.length > 0 ? split(files) : [files];
+	return shown.map((each) => inFields(each, outputBinaryField));
 }
 
 export interface FetchDeps extends DownloadDeps {

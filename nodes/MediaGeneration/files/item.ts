@@ -10,13 +10,13 @@ import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
-import { MAX_FILES, TRANSCRIPT } from '../base/limits';
+import { TRANSCRIPT } from '../base/limits';
 import { isDataUrl, resolved } from '../transport/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../transport/verdict';
 import {
 	fetchFiles,
-	inFields,
+	placedFiles,
 	stemOf,
 	type DeliveredFile,
 	type DeliveredOutput,
@@ -98,13 +98,6 @@ function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
 }
 
-/** Chooses the files of each item. Each item copies the task, so the last one has the files beyond a hundred. */
-function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
-	const there = files.filter(({ kind }) => kind !== 'missing');
-	const rest = there.slice(MAX_FILES);
-	return [...there.slice(0, MAX_FILES).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
-}
-
 /** Makes the name of a task's files. @param ending after the File Name */
 function stemFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
 	const named = stemOf(fileName);
@@ -142,9 +135,7 @@ export class Delivery {
 			: offered.map((output) => ({ kind: 'offered', output }));
 		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
-		const isSplit = settings.splitFiles && files.length > 0;
-		const shown = isSplit ? split(files) : [files];
-		const placed = shown.map((each) => inFields(each, settings.outputBinaryField));
+		const placed = placedFiles(files, settings);
 		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
 			const json: IDataObject = {
 				...fields,
@@ -158,7 +149,7 @@ export class Delivery {
 		});
 		return {
 			items,
-			outputs: isSplit
+			outputs: settings.splitFiles
 				? files.map(({ output }) => output)
 				: placed.flatMap(({ outputs }) => outputs),
 			failure: undelivered(done, files),

@@ -9,6 +9,8 @@ import { joinNeedsFiles, readItemSettings, type FileSettings } from '../actions/
 import { invalid, type Failure } from '../base/failures';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { failureIn, recordIn } from '../files/failure';
+import { placedFiles, type DeliveredFile } from '../files/files';
+import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../transport/task';
 import { FAILED_ADVICE } from '../transport/taskFailures';
@@ -53,6 +55,21 @@ function isComplete({ input: { json }, files }: ItemFields, { download }: FileSe
 	return outputs.length > 0 && (!download || outputs.every(isPresent));
 }
 
+/** Passes a complete item on as it is or, with Split Files, as an item for each of its files. */
+function passedOn({ input, files, itemIndex: item }: ItemFields, settings: FileSettings) {
+	const pairedItem = { item };
+	const made = shownOutputs(input).map((output): DeliveredFile => {
+		const binary = files[asText(output.binaryProperty) ?? ''];
+		return binary === undefined ? { kind: 'offered', output } : { kind: 'stored', output, binary };
+	});
+	if (!settings.splitFiles || made.length < 2) return [{ ...input, pairedItem }];
+	// The binary mode "combined" keeps the files of the whole there.
+	const { _files: _whole, ...json } = input.json;
+	return placedFiles(made, settings).map(({ outputs, binary }) => {
+		return { json: { ...json, outputs }, binary, pairedItem };
+	});
+}
+
 /** Tells whether these are the IDs of the item's own task, or of its parts. */
 function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 	const are = (others: unknown[]) =>
@@ -81,10 +98,8 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 	const areOwn = areOwnTasks(taskIds, own);
 	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
 		return [failedResult(index, { ...failed, description: adviceFor(failed, brought) })];
-	if (failed === undefined && areOwn && isComplete(fields, settings.files)) {
-		const items = [{ ...input, pairedItem: { item: index } }];
-		return [{ kind: 'items', index, taskIds: [], items }];
-	}
+	if (failed === undefined && areOwn && isComplete(fields, settings.files))
+		return [{ kind: 'items', index, taskIds: [], items: passedOn(fields, settings.files) }];
 	const whole = areOwn ? left : undefined;
 	const joins = whole?.assembly.longText.kind === 'join';
 	if (joins && !settings.files.download) throw joinNeedsFiles();
