@@ -71,11 +71,13 @@ test.each([
 			resource: 'task',
 			operation: 'wait',
 			taskId: 't',
-			options: { splitFiles },
+			options: { splitFiles, includeInput: true },
 		};
 		const { output } = await setting.run({ inputs, parameters, binaryMode });
 		expect(output.map((item) => Object.keys(filesOf(item)))).toEqual(fields);
 		expect(filesOf(output[0]).data?.id).toBe(binary?.data?.id);
+		// The files of the input are not carried.
+		expect(output.map(({ json }) => json.input)).toEqual(fields.map(() => inputs[0]?.json));
 		expect(setting.service.requests).toEqual([]);
 	},
 );

@@ -59,7 +59,9 @@ export function carryInput(
 	const { input: own, ...json } = item.json;
 	// An item that "Task: Wait" passes through is its own input.
 	const hasOwn = own !== undefined && item.json !== input;
-	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input };
+	// The binary mode "combined" keeps the files there.
+	const { _files: _notCarried, ...carried } = input;
+	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input: carried };
 	return item;
 }
 
