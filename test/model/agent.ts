@@ -94,13 +94,13 @@ export async function playAgent(
 		await Promise.all(underWay);
 	};
 	const rounds = async () => {
-		let context: Record<string, unknown> = {};
+		let kept: Record<string, unknown> = {};
 		let version = 0;
 		for (let round = 0; round <= history.retries.length && !stopped; round += 1) {
 			version += Number(history.retries[round - 1]?.changed ?? false);
 			// n8n saves it with the execution.
-			context = JSON.parse(JSON.stringify(context)) as Record<string, unknown>;
-			await work({ id: String(round + 1), version, context, stop: new AbortController() });
+			kept = JSON.parse(JSON.stringify(kept)) as Record<string, unknown>;
+			await work({ id: String(round + 1), version, kept, stop: new AbortController() });
 			await machine.pause(5_000);
 		}
 		over = true;

@@ -1,10 +1,7 @@
-/** The host of the files, as n8n's HTTP client hands its answers over; and n8n's store. */
+/** The host of the files, as n8n's HTTP client hands its answers over. */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type { IBinaryData } from 'n8n-workflow';
 import { wavHeader } from '../service/media/bulk';
-import { binaryStore } from '../support/binaryStore';
-import { PLAIN_STORE, type FileFault, type History, type StoreScript } from './history';
+import type { FileFault, History } from './history';
 import type { Machine } from '../support/machine';
 
 const SOUND = Buffer.concat([wavHeader(44 + 640), Buffer.alloc(640)]);
@@ -67,27 +64,5 @@ export class FileHost {
 			default:
 				return give(200, bytes, { 'content-length': String(bytes.length), etag: '"1"' });
 		}
-	}
-}
-
-/** n8n's binary store, as a history breaks it. */
-export class Store {
-	private readonly store = binaryStore('filesystem');
-	private writes = 0;
-	private reads = 0;
-
-	constructor(private readonly script: StoreScript = PLAIN_STORE) {}
-
-	async put(data: Buffer | Readable, fileName: string, mimeType: string): Promise<IBinaryData> {
-		if (this.script.writes[this.writes++] === true) throw new Error('no space left on device');
-		const bytes = Buffer.isBuffer(data) ? data : await buffer(data);
-		if (this.script.limit > 0 && bytes.length > this.script.limit)
-			throw new Error('the file is too large for the store');
-		return this.store.put(bytes, fileName, mimeType);
-	}
-
-	async get(id: string, chunkBytes: number): Promise<Readable> {
-		if (this.script.reads[this.reads++] === true) throw new Error('the file is gone');
-		return await this.store.helpers.getBinaryStream(id, chunkBytes);
 	}
 }

@@ -9,14 +9,13 @@ import type {
 	INode,
 	INodeExecutionData,
 	IWebhookFunctions,
-	NodeExecutionHint,
 } from 'n8n-workflow';
 import { WEBHOOK_PATH } from '../../nodes/MediaGeneration/suspend/notes';
-import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { ofCall } from '../support/n8n';
+import type { BinaryStore } from '../support/binaryStore';
+import { fakeN8n, ofCall, Traces, type Answered, type Given } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 import { fieldsBehind } from './fields';
-import type { FileHost, Store } from './files';
+import type { FileHost } from './files';
 import type { History } from './history';
 import type { Machine } from '../support/machine';
 import type { Process } from './processes';
@@ -25,7 +24,7 @@ import { Trouble } from './trouble';
 
 export type Status = 'running' | 'waiting' | 'success' | 'error' | 'canceled' | 'crashed';
 
-export class Execution {
+export class Execution extends Traces {
 	status: Status = 'running';
 	/** The executions before it that it is a Retry of. */
 	earlier: Execution[] = [];
@@ -36,25 +35,16 @@ export class Execution {
 	tries = 0;
 	/** Ms at which the last one began. */
 	tryBeganMs = 0;
-	context: Record<string, unknown> = {};
 	/** As it began. */
 	readonly input: INodeExecutionData[];
-	readonly contextBefore: unknown;
+	readonly keptBefore: unknown;
 	/** When the first of those that it repeats began, in epoch ms by the wall clock. */
 	readonly establishedAt: number;
-	data: { main: INodeExecutionData[][] };
-	waitTill: Date | undefined;
 	/** What n8n keeps of it while it sleeps. */
 	saved: string | undefined;
 	stop = new AbortController();
 	output: INodeExecutionData[] | undefined;
 	error: unknown;
-	readonly logs: string[] = [];
-	readonly flow: IDataObject = {};
-	/** What it is found by in the list of executions. */
-	readonly found: IDataObject = {};
-	/** What the editor shows above the output. */
-	readonly hints: NodeExecutionHint[] = [];
 	/** Then a stop does not reach the node, and what it has logged has to do. */
 	betweenTries = false;
 	/** Set where a call woke it, rather than the deadline. */
@@ -75,10 +65,10 @@ export class Execution {
 		readonly process: Alive,
 		{ input, began, ...given }: Partial<Execution> & { input: INodeExecutionData[]; began: number },
 	) {
+		super({ ...given, input });
 		Object.assign(this, given);
 		this.input = input;
-		this.data = { main: [input] };
-		this.contextBefore = copy(this.context);
+		this.keptBefore = copy(this.kept);
 		this.establishedAt = this.beginsAnew ? began : (this.earlier[0]?.establishedAt ?? began);
 	}
 }
@@ -104,7 +94,7 @@ export interface Surroundings {
 	ownUrl: string;
 	service: () => Pick<Service, 'handle'>;
 	files: Pick<FileHost, 'get'>;
-	store: Store;
+	store: BinaryStore;
 	note: (line: string) => void;
 	/** The parameters of the node for one item. @param salt differs where the texts of the item do */
 	fields: (index: number, salt: string) => object;
@@ -119,17 +109,15 @@ export interface Surroundings {
 	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
 	/** What the node keeps in its context at first. */
-	context?: Record<string, unknown>;
+	kept?: Record<string, unknown>;
 	/** How often a loop has come by before. */
 	runIndex?: number;
 }
 
 export const KEY = 'sk_the-key-of-this-history';
 export const SECRET = 'the-callback-secret-of-it';
-const NODE_ID = 'node-1';
 /** n8n's own, of every resume URL. */
 export const TOKEN = '0123456789abcdef0123456789abcdef';
-const credential = new MediaGenerationApi();
 /** What the items bring along from a node before this one, as those of a Generate do. */
 const EARLIER_TASK = { id: 'earlier', task_id: 'earlier', status: 'done', outputs: [] };
 /** Until a sleeping execution lies in the database, in ms. */
@@ -153,7 +141,7 @@ export class N8n {
 	private readonly unanswered: Array<(error: Error) => void> = [];
 	private retries = 0;
 	private toolRuns = 0;
-	private readonly node: INode;
+	private readonly node: Partial<INode>;
 	private readonly trouble: Trouble;
 
 	constructor(
@@ -165,17 +153,7 @@ export class N8n {
 		this.alive = this.newProcess();
 		this.trouble = new Trouble(history, world.note);
 		const { onError, tries } = history.node;
-		this.node = {
-			id: NODE_ID,
-			name: 'Media',
-			type: 'mediaGeneration',
-			typeVersion: 1,
-			position: [0, 0],
-			parameters: {},
-			onError,
-			retryOnFail: tries > 1,
-			maxTries: tries,
-		};
+		this.node = { onError, retryOnFail: tries > 1, maxTries: tries };
 	}
 
 	private newProcess(): Alive {
@@ -206,8 +184,8 @@ export class N8n {
 			}));
 		// All that n8n has of a killed or stopped one is from before the node began.
 		const isCut = last?.status === 'crashed' || last?.status === 'canceled';
-		const left = isCut ? last.contextBefore : last?.context;
-		const context = copy(left ?? this.world.context ?? {}) as Record<string, unknown>;
+		const left = isCut ? last.keptBefore : last?.kept;
+		const kept = copy(left ?? this.world.kept ?? {}) as Record<string, unknown>;
 		const items = this.world.input ?? ofHistory();
 		const failsBefore = this.history.node.before === 'fails';
 		// Without saved progress, such a one is repeated from where it began itself: the trigger, or where a Retry began.
@@ -218,7 +196,7 @@ export class N8n {
 		const isFirst = last === undefined || hasFailed || beginsAnew;
 		const nodesStarted = isFirst ? 2 : 1;
 		const execution = this.newExecution(items, {
-			...{ earlier, version, context, nodesStarted, beginsAnew },
+			...{ earlier, version, kept, nodesStarted, beginsAnew },
 		});
 		if (!failsBefore || last !== undefined) return void this.run(execution);
 		execution.error = new Error('a node before this one has failed');
@@ -230,8 +208,7 @@ export class N8n {
 		const { index, id } = call;
 		const json = { call: index, ...(id !== undefined && { toolCallId: id }) };
 		const execution = this.newExecution([{ json }], { ...agent, call });
-		const source = [{ previousNode: 'Agent', previousNodeRun: 0 }];
-		Object.assign(execution.data, { source: { main: source } });
+		execution.entry.source = { main: [{ previousNode: 'Agent', previousNodeRun: 0 }] };
 		await this.run(execution);
 		return execution;
 	}
@@ -278,18 +255,18 @@ export class N8n {
 		if (process.dead) return;
 		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
 		if (execution.error !== undefined) return this.end(execution, 'error');
-		if (execution.waitTill === undefined) return this.end(execution, 'success');
+		if (execution.waits.length === 0) return this.end(execution, 'success');
 		await this.machine.pause(SAVING_MS);
 		if (!process.dead) this.sleep(execution);
 	}
 
 	private sleep(execution: Execution): void {
-		const { context, data, waitTill } = execution;
-		execution.saved = JSON.stringify({ context, items: data.main[0] });
+		const { kept, entry, waits } = execution;
+		execution.saved = JSON.stringify({ kept, items: entry.data.main[0] });
 		if (execution.stop.signal.aborted) return this.end(execution, 'canceled');
 		execution.status = 'waiting';
 		this.world.note(`execution ${execution.id} sleeps`);
-		const left = (waitTill?.getTime() ?? 0) - this.machine.wall();
+		const left = Number(waits.at(-1)) - this.machine.wall();
 		this.machine.later(left, () => {
 			if (execution.status !== 'waiting') return;
 			execution.output = this.savedOf(execution).items;
@@ -299,7 +276,7 @@ export class N8n {
 	}
 
 	private savedOf({ saved }: Execution) {
-		return JSON.parse(saved ?? '{}') as { context: IDataObject; items: INodeExecutionData[] };
+		return JSON.parse(saved ?? '{}') as { kept: IDataObject; items: INodeExecutionData[] };
 	}
 
 	private end(execution: Execution, status: Status): void {
@@ -405,45 +382,11 @@ export class N8n {
 		}
 	}
 
-	private helpers(process: Alive, executionId: string) {
-		const { world } = this;
-		const isAlive = () => !process.dead;
-		const send = async (options: IHttpRequestOptions): Promise<unknown> => {
-			const signal = options.abortSignal as AbortSignal | undefined;
-			const aborted = untilAborted(signal);
-			// axios sends nothing with a signal that is aborted already.
-			if (signal?.aborted === true) return await aborted;
-			this.outgoing.push({ url: options.url, text: JSON.stringify(options) });
-			const answer = await Promise.race([this.route(options, executionId, isAlive), aborted]);
-			return process.dead ? await this.unheard() : answer;
-		};
-		return {
-			httpRequest: async (options: IHttpRequestOptions) =>
-				process.dead ? await this.unheard() : await send(options),
-			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) => {
-				if (process.dead) return await this.unheard();
-				const authenticated = await credential.authenticate(this.credentials, options);
-				return await send(authenticated);
-			},
-			prepareBinaryData: async (data: Buffer, name: string, type: string) =>
-				await world.store.put(data, name, type),
-			getBinaryStream: async (id: string, chunkBytes: number) =>
-				await world.store.get(id, chunkBytes),
-		};
-	}
-
-	private get credentials() {
-		const { baseUrl, credential: given } = this.world;
-		const { keyHeader } = this.history.node;
-		const own = given instanceof Error ? {} : given;
-		return { apiKey: KEY, baseUrl, callbackSecret: SECRET, keyHeader, ...own };
-	}
-
 	private async route(
 		options: IHttpRequestOptions,
 		executionId: string,
 		isAlive: () => boolean,
-	): Promise<unknown> {
+	): Promise<Answered> {
 		const { url, headers = {}, method = 'GET', qs } = options;
 		const body = options.body as IDataObject | undefined;
 		const { baseUrl, ownUrl, files, service } = this.world;
@@ -504,131 +447,88 @@ export class N8n {
 		return { statusCode: response.statusCode, body: response.sent };
 	}
 
-	/** What both kinds of contexts share. */
-	private baseContext(execution: Execution, process: Alive) {
-		const log = (line: string) => {
-			if (process.dead) return;
-			execution.logs.push(line);
-			this.trouble.use('logger');
-		};
-		return {
-			getNode: () => this.node,
-			// Of its own for each history, as the modules keep some things by workflow for a moment.
-			getWorkflow: () => ({ id: this.world.baseUrl }),
-			getExecutionId: () => {
-				this.trouble.use('execution ID');
-				return execution.id;
-			},
-			getTimezone: () => 'Asia/Tokyo',
-			getMode: () => 'trigger',
-			getCredentials: async () => {
-				this.trouble.use('credential');
-				const { credential: given } = this.world;
-				if (given instanceof Error) throw given;
-				return await Promise.resolve(this.credentials);
-			},
-			logger: { debug: log, info: log, warn: (line: string) => log(`warn: ${line}`), error: log },
-			helpers: this.helpers(process, execution.id),
-		};
-	}
-
 	resumeUrl({ id }: Execution, suffix = `/${WEBHOOK_PATH}`): string {
 		return `${this.world.ownUrl}/webhook-waiting/${id}${suffix}?signature=${TOKEN}`;
 	}
 
-	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {
-		const { node } = this;
-		const { process } = execution;
-		const fields = new Map<number, IDataObject>();
-		const fieldsFor = (index: number) => {
-			const known = fields.get(index);
-			if (known !== undefined) return known;
-			const item = execution.call?.index ?? index;
-			const { json = {} } = execution.data.main[0]?.[index] ?? {};
-			const fresh = execution.isBehind
-				? fieldsBehind(this.history, json)
-				: this.world.fields(item, this.saltOf(execution, item, execution.tries));
-			fields.set(index, fresh as IDataObject);
-			return fresh as IDataObject;
+	/** A context of an execution, in a process that can die and an n8n that can be out of order. */
+	private contextFor<T>(execution: Execution, process: Alive, given: Given): T {
+		const { baseUrl, store, credential } = this.world;
+		const { keyHeader } = this.history.node;
+		const isAlive = () => !process.dead;
+		const send = async (options: IHttpRequestOptions) => {
+			if (process.dead) return await this.unheard();
+			this.outgoing.push({ url: options.url, text: JSON.stringify(options) });
+			const answer = await this.route(options, execution.id, isAlive);
+			return process.dead ? await this.unheard() : answer;
 		};
-		const context = {
-			...this.baseContext(execution, process),
-			getMode: () =>
-				execution.earlier.length > 0
-					? 'retry'
-					: this.world.isManual === true
-						? 'manual'
-						: 'trigger',
-			getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
-			additionalData: {
-				currentNodeExecutionIndex: execution.nodesStarted,
-				hooks: { retryOf: execution.earlier.at(-1)?.id },
+		const { context } = fakeN8n<T>({
+			node: this.node,
+			// Of its own for each history, as the modules keep some things by workflow for a moment.
+			workflow: baseUrl,
+			executionId: execution.id,
+			resumeUrl: this.resumeUrl(execution, ''),
+			credential:
+				credential instanceof Error
+					? credential
+					: { apiKey: KEY, baseUrl, callbackSecret: SECRET, keyHeader, ...credential },
+			service: send,
+			http: send,
+			store,
+			log: (line) => {
+				if (process.dead) return;
+				execution.logs.push(line);
+				this.trouble.use('logger');
 			},
-			runExecutionData: {
-				resultData: {
-					runData: {
-						Trigger: [{ startTime: execution.beginsAnew ? 2 : 0, source: [] }],
-						Between: [{ startTime: 1, source: [{}] }],
+			...given,
+		});
+		return this.trouble.around(context);
+	}
+
+	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {
+		const { isManual, withoutSignal, asTool } = this.world;
+		const { process, earlier, call, entry } = execution;
+		return this.contextFor(execution, process, {
+			mode: earlier.length > 0 ? 'retry' : isManual === true ? 'manual' : 'trigger',
+			runIndex,
+			traces: execution,
+			signal: withoutSignal === true ? undefined : execution.stop.signal,
+			parameters: (index) => {
+				const item = call?.index ?? index;
+				if (execution.isBehind)
+					return fieldsBehind(this.history, entry.data.main[0]?.[index]?.json ?? {});
+				return this.world.fields(item, this.saltOf(execution, item, execution.tries));
+			},
+			own: {
+				isToolExecution: () => asTool === true,
+				getExecutionContext: () => ({ establishedAt: execution.establishedAt }),
+				additionalData: {
+					currentNodeExecutionIndex: execution.nodesStarted,
+					hooks: { retryOf: earlier.at(-1)?.id },
+				},
+				runExecutionData: {
+					resultData: {
+						runData: {
+							Trigger: [{ startTime: execution.beginsAnew ? 2 : 0, source: [] }],
+							Between: [{ startTime: 1, source: [{}] }],
+						},
 					},
 				},
 			},
-			getInputData: () => execution.data.main[0],
-			getNodeParameter: (name: string, index: number, fallback?: unknown) => {
-				// Those two take no expression.
-				if (name !== 'resource' && name !== 'operation') this.trouble.use('parameters');
-				return fieldsFor(index)[name] ?? fallback;
-			},
-			continueOnFail: () => node.onError !== 'stopWorkflow',
-			getExecutionCancelSignal: () =>
-				this.world.withoutSignal === true ? undefined : execution.stop.signal,
-			getContext: (type: string) => {
-				return type === 'node' ? this.trouble.guarded(execution.context) : execution.flow;
-			},
-			// What the node puts there is what goes on.
-			getExecuteData: () => execution,
-			setMetadata: () => undefined,
-			customData: {
-				getAll: () => execution.found,
-				setAll: (values: IDataObject) => Object.assign(execution.found, values),
-			},
-			isToolExecution: () => this.world.asTool === true,
-			getParentNodes: () => [],
-			addExecutionHints: (...hints: NodeExecutionHint[]) => {
-				this.trouble.use('hints');
-				execution.hints.push(...hints);
-			},
-			evaluateExpression: (expression: string) => {
-				this.trouble.use('expressions');
-				if (expression === '{{ $runIndex }}') return runIndex;
-				if (expression.includes('$execution.resumeUrl')) return this.resumeUrl(execution, '');
-				return execution.context.suspension;
-			},
-			putExecutionToWait: async (until: Date) => {
-				this.trouble.use('suspending');
-				execution.waitTill = until;
-				await Promise.resolve();
-			},
-		};
-		return context as unknown as IExecuteFunctions;
+		});
 	}
 
+	/** n8n has no more of a sleeping execution than it has saved. */
 	private webhookContext(execution: Execution, url: URL, body: IDataObject) {
 		const response = new WebhookResponse();
 		this.responses.add(response);
 		response.once('close', () => this.responses.delete(response));
-		const saved = this.savedOf(execution);
-		const context = {
-			...this.baseContext(execution, this.alive),
-			...ofCall({ body, response, url: url.pathname + url.search }),
-			/** The one expression that waking reads: its items as a text, its notes and its URL. */
-			evaluateExpression: (expression: string) => {
-				this.trouble.use('expressions');
-				return expression.includes('$input.all()')
-					? [JSON.stringify(saved.items), saved.context.suspension, this.resumeUrl(execution, '')]
-					: undefined;
-			},
-		};
-		return { response, context: context as unknown as IWebhookFunctions };
+		const { kept, items: input } = this.savedOf(execution);
+		const context = this.contextFor<IWebhookFunctions>(execution, this.alive, {
+			traces: new Traces({ input, kept, found: execution.found }),
+			own: ofCall({ body, response, url: url.pathname + url.search }),
+		});
+		return { response, context };
 	}
 }
 
@@ -641,13 +541,4 @@ const isSet = (error: unknown) => error !== undefined && error !== null && error
 
 function copy(value: unknown): unknown {
 	return JSON.parse(JSON.stringify(value)) as unknown;
-}
-
-/** Rejects as axios does when the signal aborts. */
-export async function untilAborted(signal: AbortSignal | undefined): Promise<never> {
-	return await new Promise<never>((_, reject) => {
-		const cancel = () => reject(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }));
-		if (signal?.aborted === true) cancel();
-		signal?.addEventListener('abort', cancel, { once: true });
-	});
 }

@@ -14,7 +14,6 @@ import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.nod
 import '../../nodes/MediaGeneration/run';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
-import type { Store } from './files';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { START } from '../support/machine';
 import type { Execution } from './n8n';
@@ -80,7 +79,6 @@ export interface Ran {
 	sent: Sent[];
 	/** What n8n answered to calls of its resume URLs, its own ones among them. */
 	answers: string[];
-	store: Store;
 	hosts: Hosts;
 	/** When it was over, in ms of virtual time. */
 	endedMs: number;
@@ -118,10 +116,10 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		isManual: given.isManual,
 		lastId: Number(given.like?.execution.id ?? 0),
 		withoutSignal: given.withoutSignal,
-		context: after?.execution.context,
+		kept: after?.execution.kept,
 		runIndex: given.runIndex,
 	});
-	const { machine, n8n, service, hosts, store } = stage;
+	const { machine, n8n, service, hosts } = stage;
 	const { baseUrl } = hosts;
 	const thrown = await stage.play(async () => {
 		for (const { at, kind } of history.events)
@@ -148,7 +146,6 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		bodies: requests.flatMap(({ method, body }) => (method === 'POST' ? [body ?? {}] : [])),
 		sent: service.sent,
 		answers: n8n.answers,
-		store,
 		hosts,
 		endedMs: execution.endedMs ?? 0,
 	};

@@ -1,7 +1,8 @@
 /** Plays one history to its end, and says which rules it broke. */
 import type { IDataObject } from 'n8n-workflow';
 import { fieldsOf } from './fields';
-import { FileHost, Store } from './files';
+import { binaryStore, type BinaryStore } from '../support/binaryStore';
+import { FileHost } from './files';
 import type { EventScript, History } from './history';
 import { Machine, START } from '../support/machine';
 import { N8n, type Surroundings } from './n8n';
@@ -43,7 +44,7 @@ export class Stage {
 	readonly machine: Machine;
 	readonly hosts: Hosts;
 	readonly service: Service;
-	readonly store: Store;
+	readonly store: BinaryStore;
 	readonly n8n: N8n;
 
 	constructor(
@@ -54,7 +55,7 @@ export class Stage {
 		const machine = new Machine(history.seed, { start });
 		this.machine = machine;
 		this.hosts = hosts;
-		this.store = new Store(history.store);
+		this.store = binaryStore('filesystem', history.store);
 		const { note, store } = this;
 		const { baseUrl, filesUrl } = hosts;
 		const ownUrl = history.node.reachable ? hosts.ownUrl : 'http://10.0.0.5:5678';

@@ -661,7 +661,7 @@ test.each<[string, Partial<Given>, boolean]>([
 ])('what n8n saves with the execution: %s', async (_, given, kept) => {
 	const { execution, json } = await runNode({ parameters: {}, ...given });
 	expect(json).toMatchObject([{ status: 'done' }]);
-	expect(JSON.stringify(execution.context).includes(String(PARTS[1]))).toBe(kept);
+	expect(JSON.stringify(execution.kept).includes(String(PARTS[1]))).toBe(kept);
 });
 
 describe('Include Input', () => {

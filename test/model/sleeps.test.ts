@@ -18,8 +18,8 @@ import {
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
 /** What the notes of a sleeping execution say of the tasks of its first item. */
 function notedIn(saved = '{}') {
-	const { context } = JSON.parse(saved) as { context: { suspension: string } };
-	const notes = JSON.parse(context.suspension) as { items: Array<{ tasks: object[] }> };
+	const { kept } = JSON.parse(saved) as { kept: { suspension: string } };
+	const notes = JSON.parse(kept.suspension) as { items: Array<{ tasks: object[] }> };
 	return notes.items[0]?.tasks;
 }
 const asleepFor = (...seconds: number[]) => seconds.map((each) => taskWith({ seconds: each }));
@@ -140,7 +140,7 @@ test('a stop in the last poll: nothing sleeps, and nothing goes out', async () =
 		events: [{ at: 0.075, kind: 'stop' }],
 	});
 	expect(execution.status).toBe('canceled');
-	expect(execution.waitTill).toBeUndefined();
+	expect(execution.waits).toEqual([]);
 	expect(output).toEqual([]);
 	expect(error?.message).toBe(`The execution was stopped while task ${ID} was running`);
 	expect(warnings(logs)).toEqual([

@@ -1,6 +1,15 @@
 /** n8n out of order: what of it throws. */
 import type { BreakScript, History } from './history';
 
+const USES = {
+	getExecutionId: 'execution ID',
+	addExecutionHints: 'hints',
+	getNodeParameter: 'parameters',
+	evaluateExpression: 'expressions',
+	getCredentials: 'credential',
+	putExecutionToWait: 'suspending',
+} as const;
+
 export class Trouble {
 	private readonly uses = new Map<string, number>();
 	/** From a store to its guard, and back. */
@@ -22,6 +31,25 @@ export class Trouble {
 		if (!breaks) return;
 		this.note(`n8n breaks: ${what}`);
 		throw new Error(`${what}: out of order`);
+	}
+
+	/** Makes everything of a context throw where the history has it so, but the log. */
+	around<T>(context: T): T {
+		const methods = context as Record<string, (...given: unknown[]) => unknown>;
+		for (const [name, what] of Object.entries(USES)) {
+			const method = methods[name];
+			methods[name] = (...given) => {
+				// Those two fields take no expression.
+				if (given[0] !== 'resource' && given[0] !== 'operation') this.use(what);
+				return method?.apply(context, given);
+			};
+		}
+		const { getContext } = methods;
+		methods.getContext = (type) => {
+			const store = getContext?.(type) as object;
+			return type === 'node' ? this.guarded(store) : store;
+		};
+		return context;
 	}
 
 	/** A store of n8n of which each use can throw: its fields, those of the ledger, and those of an entry. */

@@ -3,12 +3,22 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IBinaryData } from 'n8n-workflow';
 
-export function binaryStore(mode: 'filesystem' | 'default') {
+export type BinaryStore = ReturnType<typeof binaryStore>;
+
+interface Trouble {
+	/** Whether each write, and each read, is refused. */
+	writes: readonly boolean[];
+	reads: readonly boolean[];
+	/** The largest file in bytes; 0: any. */
+	limit: number;
+}
+
+export function binaryStore(mode: 'filesystem' | 'default', given: Partial<Trouble> = {}) {
 	const files = new Map<string, Buffer>();
 	/** Every stream that was handed out or in. */
 	const streams: Readable[] = [];
-	/** What the next file fails with. */
-	const trouble: { next?: Error } = {};
+	const trouble: Trouble = { writes: [], reads: [], limit: 0, ...given };
+	const uses = { writes: 0, reads: 0 };
 	function put(bytes: Buffer, fileName: string, mimeType: string): IBinaryData {
 		if (mode === 'default') return { data: bytes.toString('base64'), fileName, mimeType };
 		const id = `filesystem-v2:${files.size}`;
@@ -17,6 +27,7 @@ export function binaryStore(mode: 'filesystem' | 'default') {
 	}
 	const helpers = {
 		async getBinaryStream(id: string, chunkBytes: number) {
+			if (trouble.reads[uses.reads++] === true) throw new Error('the file is gone');
 			const bytes = files.get(id);
 			if (bytes === undefined) throw new Error(`There is no file ${id}`);
 			const chunks = function* () {
@@ -29,8 +40,11 @@ export function binaryStore(mode: 'filesystem' | 'default') {
 		},
 		async prepareBinaryData(given: Buffer | Readable, fileName: string, mimeType: string) {
 			if (given instanceof Readable) streams.push(given);
-			if (trouble.next !== undefined) throw trouble.next;
-			return put(given instanceof Readable ? await buffer(given) : given, fileName, mimeType);
+			if (trouble.writes[uses.writes++] === true) throw new Error('no space left on device');
+			const bytes = given instanceof Readable ? await buffer(given) : given;
+			if (trouble.limit > 0 && bytes.length > trouble.limit)
+				throw new Error('the file is too large for the store');
+			return put(bytes, fileName, mimeType);
 		},
 	};
 	return {

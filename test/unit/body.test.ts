@@ -1,6 +1,7 @@
 /** What is read of a post, which anybody can send. docs/trigger.md, "What it answers". */
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { postedTo } from '../../nodes/MediaGeneration/trigger/webhook';
+import { fakeN8n } from '../support/n8n';
 
 interface Given {
 	/** What n8n has read of it already. */
@@ -17,9 +18,8 @@ async function read({ raw, readable }: Given) {
 			request.rawBody = Buffer.from(await Promise.resolve(readable ?? ''));
 		},
 	};
-	return await postedTo({
-		getRequestObject: () => (readable === undefined ? { rawBody: request.rawBody } : request),
-	} as unknown as IWebhookFunctions);
+	const getRequestObject = () => (readable === undefined ? { rawBody: request.rawBody } : request);
+	return await postedTo(fakeN8n<IWebhookFunctions>({ own: { getRequestObject } }).context);
 }
 
 const nested = (depth: number): unknown =>

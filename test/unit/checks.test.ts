@@ -2,7 +2,6 @@
 import { FailureError } from '../../nodes/MediaGeneration/base/failures';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
 import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
-import { CONTEXT_FIELD } from '../../nodes/MediaGeneration/suspend/notes';
 import { fakeN8n } from '../support/n8n';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
@@ -36,20 +35,19 @@ function contextOf({
 }: Setting = {}) {
 	const fake = fakeN8n({
 		...(answered !== undefined && { http: () => answered }),
-		own: {
-			...(executionTimeout !== null && {
-				getWorkflowSettings: () => ({ executionTimeout, binaryMode }),
-			}),
-			...(isToolExecution && { isToolExecution }),
-			getNode: () => ({ id: 'node-1', name: 'Media', type }),
-			getExecutionId: () => executionId ?? undefined,
-			evaluateExpression(expression: string) {
-				if (expression === '{{ $execution.resumeUrl }}') return resumeUrl;
-				if (reads instanceof Error) throw reads;
-				return reads && expression.includes('"Media"') ? fake.kept[CONTEXT_FIELD] : undefined;
-			},
-		},
+		node: { type },
+		executionId,
+		settings: { executionTimeout, binaryMode },
+		resumeUrl,
+		own: { isToolExecution },
 	});
+	const { context } = fake;
+	const evaluate = context.evaluateExpression.bind(context);
+	context.evaluateExpression = (expression, ...of) => {
+		const isNotes = expression.includes('"Media"');
+		if (isNotes && reads instanceof Error) throw reads;
+		return isNotes && reads === false ? undefined : evaluate(expression, ...of);
+	};
 	return { ...fake, called: fake.asked };
 }
 

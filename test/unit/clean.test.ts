@@ -1,5 +1,6 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
 import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/n8n/clean';
+import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_Ab1-cd2_ef3456';
 const SECRET = 'a "secret" of 100 %, \\ and ü';
@@ -105,14 +106,13 @@ test('circles and endless nesting end', () => {
 });
 
 test('the log has neither key, secret nor token, and breaks nothing', () => {
-	const lines: string[] = [];
-	const logger = { info: (line: string) => lines.push(line), warn: () => JSON.parse('') as void };
-	const context = { logger } as unknown as Parameters<typeof logOf>[0];
+	const { context, logs } = fakeN8n();
+	context.logger.warn = () => JSON.parse('') as void;
 	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: SECRET });
 	logOf(context).info(`task t1 of ${KEY}, ${SECRET}, ${RESUME}`);
 	logOf(context).warn('lost');
 	logOf(context).info('task t1\r\n2026 forged\u001b[2J\u0085\u2028\u202e end');
-	expect(lines).toEqual([
+	expect(logs).toEqual([
 		`Media Generation: task t1 of sk_***, ***, ${RESUME.replace(TOKEN, '***')}`,
 		'Media Generation: task t1 2026 forged [2J  end',
 	]);

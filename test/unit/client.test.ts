@@ -1,5 +1,5 @@
 /** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 import { Readable } from 'node:stream';
 import { readCreation } from '../../nodes/MediaGeneration/task/creation';
 import {
@@ -8,42 +8,25 @@ import {
 	publishedMethods,
 	recentClient,
 	type ApiRequest,
-	type N8nContext,
 } from '../../nodes/MediaGeneration/transport/client';
 import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
 import { onMachine } from '../support/machine';
-import { fakeN8n } from '../support/n8n';
+import { fakeN8n, type Answered } from '../support/n8n';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
 
-type Helper = (this: N8nContext, options: IHttpRequestOptions) => Promise<unknown>;
+type Helper = (options: IHttpRequestOptions) => Promise<Answered>;
 
 /** n8n's context, whose helper answers so, signed or not. */
-function contextWith(helper: Helper, credential: object = {}) {
-	const sent: IHttpRequestOptions[] = [];
-	/** What n8n is told to sign each request with; undefined where it reads the credential itself. */
-	const signedWith: unknown[] = [];
-	const { context } = fakeN8n({
+const contextWith = (helper: Helper, credential: object = {}) =>
+	fakeN8n({
 		credential: {
-			apiKey: KEY,
-			baseUrl: 'https://api.example/',
-			callbackSecret: SECRET,
-			...credential,
+			...{ apiKey: KEY, baseUrl: 'https://api.example/', callbackSecret: SECRET, ...credential },
 		},
+		service: helper,
+		http: helper,
 	});
-	context.helpers.httpRequestWithAuthentication = async function (type, options, additional) {
-		expect(type).toBe('mediaGenerationApi');
-		sent.push(options);
-		signedWith.push(additional?.credentialsDecrypted);
-		return await helper.call(this as unknown as N8nContext, options);
-	};
-	context.helpers.httpRequest = async (options) => {
-		sent.push(options);
-		return await helper.call(context, options);
-	};
-	return { context, sent, signedWith };
-}
 
 const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'poll', timeoutMs: 5_000 };
 
@@ -88,13 +71,8 @@ describe('a request', () => {
 	});
 
 	test("is given up by its own signal, also where n8n's helper takes the execution's", async () => {
-		let seen: AbortSignal | undefined;
-		await exchanged(async function (options) {
-			seen = (this as IExecuteFunctions).getExecutionCancelSignal();
-			expect(options.abortSignal).toBe(seen);
-			return await Promise.resolve({ statusCode: 200, headers: {}, body: '{}' });
-		});
-		expect(seen).toBeInstanceOf(AbortSignal);
+		const { options } = await exchanged(responds(200, '{}'));
+		expect(options?.abortSignal).toBeInstanceOf(AbortSignal);
 	});
 });
 
@@ -187,22 +165,24 @@ describe('no answer', () => {
 		});
 	});
 
-	/** An answer that never ends, and a helper that hears the abort or does not. */
-	const endless: Array<[string, Helper]> = [
-		[
-			'a helper that hears it',
-			async ({ abortSignal }) =>
-				await new Promise((_, reject) => {
-					(abortSignal as AbortSignal).addEventListener('abort', () =>
-						reject(new Error('canceled')),
-					);
-				}),
-		],
-		['a helper that is deaf', async () => await new Promise(() => undefined)],
-	];
-	describe.each(endless)('with %s', (_name, helper) => {
+	describe.each([
+		['hears the abort', false],
+		['is deaf', true],
+	])('from a helper that %s, of an answer that never ends', (_name, isDeaf) => {
+		const never = async () => await new Promise<never>(() => undefined);
+		const endless = async (request: Partial<ApiRequest>) => {
+			const { context, sent } = contextWith(never);
+			const deaf = async (_type: string, options: IHttpRequestOptions) => {
+				sent.push(options);
+				return await never();
+			};
+			if (isDeaf) context.helpers.httpRequestWithAuthentication = deaf;
+			const client = await createClient(context);
+			return { reply: await client.send({ ...LOOK, ...request }), options: sent[0] };
+		};
+
 		test('every request ends within its time, counts as sent, and says so', async () => {
-			const exchange = async () => await exchanged(helper, { timeoutMs: 30_000 });
+			const exchange = async () => await endless({ timeoutMs: 30_000 });
 			const { reply, options } = await onMachine(exchange);
 			expect(reply).toEqual({
 				answered: false,
@@ -214,7 +194,7 @@ describe('no answer', () => {
 
 		test('a request that is given up ends at once', async () => {
 			const stop = new AbortController();
-			const exchange = exchanged(helper, { signal: stop.signal, timeoutMs: 3_600_000 });
+			const exchange = endless({ signal: stop.signal, timeoutMs: 3_600_000 });
 			setImmediate(() => stop.abort());
 			const { reply } = await exchange;
 			expect(reply).toMatchObject({ answered: false, kind: 'unanswered' });
@@ -339,12 +319,12 @@ describe('a call of this n8n to itself', () => {
 	const URL = 'https://n8n.example/webhook-waiting/1/node?signature=x';
 
 	test('carries no credential, and brings the status and what is an object', async () => {
-		const { context, sent } = contextWith(responds(202, { received: true }));
+		const { context, asked } = contextWith(responds(202, { received: true }));
 		expect(await callSelf(context, URL, { id: 't1' })).toEqual({
 			status: 202,
 			body: { received: true },
 		});
-		expect(sent).toMatchObject([
+		expect(asked).toMatchObject([
 			{ method: 'POST', url: URL, body: { id: 't1' }, json: true, disableFollowRedirect: true },
 		]);
 	});

@@ -1,6 +1,6 @@
-import type { Logger } from 'n8n-workflow';
 import type { Reply } from '../../nodes/MediaGeneration/transport/client';
 import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
+import { fakeN8n } from '../support/n8n';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -23,7 +23,7 @@ function setUp(
 	const start = clock.now();
 	const client = scriptedClient((_, count) => replies(count, clock), clock.now);
 	const [over, stop] = [new AbortController(), new AbortController()];
-	const logged: string[] = [];
+	const { context, warnings: logged } = fakeN8n();
 	const deps: CreateDeps = {
 		client,
 		now: clock.now,
@@ -31,7 +31,7 @@ function setUp(
 		random: () => 0.5,
 		over: over.signal,
 		stop: stop.signal,
-		context: { logger: { warn: (line: string) => logged.push(line) } as unknown as Logger },
+		context,
 		ledger: { run: { executionId: '7' } },
 	};
 	return {

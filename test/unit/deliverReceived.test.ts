@@ -24,11 +24,8 @@ async function delivered({ items, parameters = {}, baseUrl, status = 200 }: Sett
 			headers: { 'content-type': 'image/png', 'content-length': String(PNG.length) },
 			body: Readable.from([PNG], { objectMode: false }),
 		}),
-		own: {
-			getInputData: () => items.map((json) => ({ json })),
-			getNodeParameter: (name: string, _index: number, fallback: unknown) =>
-				parameters[name] ?? fallback,
-		},
+		input: items.map((json) => ({ json })),
+		parameters,
 	});
 	const made = await deliverReceived(context);
 	return { items: made, item: made[0], asked: asked.map(({ url }) => url) };

@@ -217,7 +217,7 @@ describe('time', () => {
 describe('nothing is left running', () => {
 	test('of a store that fails before it reads', async () => {
 		const made = serving(() => ({}));
-		made.store.trouble.next = new Error('no space left on device');
+		made.store.trouble.writes = [true];
 		await expect(made.run()).rejects.toThrow('n8n could not store it: no space left on device');
 		expect(made.requests).toHaveLength(1);
 		expect(made.store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);

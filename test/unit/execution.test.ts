@@ -1,26 +1,17 @@
 /** Which run, and which call of an agent, the node runs for. */
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { killedSince, runOf } from '../../nodes/MediaGeneration/n8n/execution';
+import { fakeN8n } from '../support/n8n';
 
 test.each<[object | null, string]>([
 	[null, ':0'],
 	[{ main: [{ previousNode: 'Agent' }] }, 'Agent:0'],
 	[{ main: [{ previousNode: 'Agent', previousNodeRun: 2 }] }, 'Agent:2'],
 ])('a call belongs to a run of the agent, and its ID has no colon: %j', (source, agent) => {
-	const context = {
-		evaluateExpression: () => 3,
-		getExecutionId: () => '7',
-		getInputData: () => [{ json: { toolCallId: 'a:b' } }],
-		getExecuteData: () => ({ source }),
-		isToolExecution: () => true,
-		getNode: () => ({ type: 'mediaGeneration' }),
-	};
+	const input = [{ json: { toolCallId: 'a:b' } }];
+	const own = { isToolExecution: () => true };
+	const { context } = fakeN8n({ runIndex: 3, input, source, own });
 	const call = { id: '3 a b', agent };
-	expect(runOf(context as unknown as IExecuteFunctions)).toEqual({
-		executionId: '7',
-		runIndex: 3,
-		call,
-	});
+	expect(runOf(context)).toEqual({ executionId: '7', runIndex: 3, call });
 });
 
 const NOW = performance.timeOrigin;
@@ -78,13 +69,11 @@ test.each<[string, string, number | undefined, object, object?, null?]>([
 	const [, mode, started, runData, expected, times = { establishedAt: 5 }] = row;
 	jest.spyOn(performance, 'now').mockReturnValue(0);
 	jest.spyOn(Date, 'now').mockReturnValue(NOW + AHEAD);
-	const context = {
-		getMode: () => mode,
-		getExecutionId: () => '7',
-		getNode: () => ({ type: 'mediaGeneration', name: 'Generate' }),
+	const own = {
 		getExecutionContext: times === null ? undefined : () => times,
 		additionalData: { currentNodeExecutionIndex: started, hooks: { retryOf: '6' } },
 		runExecutionData: { resultData: { runData } },
 	};
-	expect(killedSince(context as unknown as IExecuteFunctions)).toEqual(expected);
+	const { context } = fakeN8n({ mode, node: { name: 'Generate' }, own });
+	expect(killedSince(context)).toEqual(expected);
 });

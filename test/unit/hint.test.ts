@@ -1,5 +1,5 @@
 /** What an execution can be found by: task IDs, credits and the worst outcome, within n8n's limits. */
-import type { IDataObject, IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { warnOfCallbackUrls } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import {
 	noteExecution,
@@ -10,22 +10,8 @@ import {
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 
-/** An execution with n8n's own limits: longer values are cut off, and more than ten keys are not kept. */
 function execution() {
-	const kept: Record<string, string> = {};
-	const flow = {};
-	const context = {
-		getContext: () => flow,
-		customData: {
-			getAll: () => ({ ...kept }),
-			setAll(values: Record<string, string>) {
-				for (const [key, value] of Object.entries(values)) {
-					expect(key).toMatch(/^\w{1,50}$/);
-					kept[key] = value.slice(0, 255);
-				}
-			},
-		},
-	} as unknown as IExecuteFunctions;
+	const { context, found: kept } = fakeN8n();
 	const run = (name: string, taskIds: string[], credits: number | undefined, outcome: RunOutcome) =>
 		noteExecution(context, name, { taskIds, credits, outcome });
 	const wake = (...outcomes: RunOutcome[]) =>
@@ -67,11 +53,11 @@ test('task IDs stay whole: those that no longer fit are left out', () => {
 });
 
 test('an n8n that refuses such values runs as ever', () => {
-	const context = {
-		get customData(): never {
+	const context = Object.defineProperty(fakeN8n().context, 'customData', {
+		get(): never {
 			throw new Error('Cannot access customData');
 		},
-	} as unknown as IExecuteFunctions;
+	});
 	const run = { taskIds: ['a'], credits: 1, outcome: 'done' as const };
 	expect(() => noteExecution(context, 'Speak:0', run)).not.toThrow();
 });
@@ -114,7 +100,7 @@ describe('a trigger of this n8n that is not published', () => {
 				if (answer instanceof Error) throw answer;
 				return { statusCode: 204, headers: answer, body: '' };
 			},
-			own: { getMode: () => mode },
+			mode,
 		});
 		const here = 'https://n8n.example';
 		await warnOfCallbackUrls(context, [undefined, url].flat(), { here, callbackSecret });

@@ -1,29 +1,17 @@
 /** The fields of an item, as a workflow has them. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
+import { fakeN8n } from '../support/n8n';
 
-/**
- * n8n gives a field's fallback where the workflow has none, and throws where there is no fallback either.
- * @param more `typed`: the parameters as the workflow has them, expressions included
- */
+/** @param more `typed`: the parameters as the workflow has them, expressions included */
 export function fieldsWith(
 	parameters: Record<string, unknown>,
 	more: { typed?: object } = {},
 ): ItemFields {
 	const { typed = parameters } = more;
-	const context = {
-		getNode: () => ({ type: 'mediaGeneration', parameters: typed }),
-		getExecutionId: () => '1',
-		getTimezone: () => 'UTC',
-		getNodeParameter(name: string, _index: number, fallback?: unknown) {
-			// An expression may lead to nothing.
-			if (Object.hasOwn(parameters, name)) return parameters[name];
-			if (fallback === undefined) throw new Error(`Could not get parameter "${name}"`);
-			return fallback;
-		},
-	};
-	return new ItemFields(context as unknown as IExecuteFunctions, 0);
+	const node = { parameters: typed as INodeParameters };
+	return new ItemFields(fakeN8n({ node, parameters }).context, 0);
 }
 
 /** What is refused, in its words. */

@@ -3,9 +3,9 @@ import { Workflow, type IDataObject, type IWebhookFunctions } from 'n8n-workflow
 import { Events } from '../../nodes/MediaGeneration/trigger/once';
 import type { CallRefusal } from '../../nodes/MediaGeneration/trigger/webhook';
 import { onMachine } from '../support/machine';
+import { fakeN8n } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 
-type Context = ConstructorParameters<typeof Events>[0];
 type Response = ReturnType<IWebhookFunctions['getResponseObject']>;
 
 let workflows = 0;
@@ -16,14 +16,15 @@ function workflow() {
 	let saved = '{}';
 	/** A call has the static data that was saved when it came in. */
 	const call = (node = 'trigger') => {
-		const staticData = JSON.parse(saved) as IDataObject;
+		const staticData = JSON.parse(saved) as Record<string, IDataObject>;
 		const response = new WebhookResponse();
-		const events = new Events({
-			getNode: () => ({ id: node }),
-			getWorkflow: () => ({ id: `${id} in process ${process}` }),
-			getWorkflowStaticData: (type: string) =>
-				(staticData[type] = (staticData[type] ?? {}) as IDataObject),
-		} as Context);
+		const events = new Events(
+			fakeN8n<IWebhookFunctions>({
+				node: { id: node },
+				workflow: `${id} in process ${process}`,
+				staticData,
+			}).context,
+		);
 		return {
 			response,
 			check: (event: string) => attempt(() => events.check(event)),
@@ -114,11 +115,10 @@ test('it is written after n8n has begun the execution, as what was written befor
 		const parameters = { nodes: [], connections: {}, active: true, staticData: stored };
 		const types = {} as ConstructorParameters<typeof Workflow>[0]['nodeTypes'];
 		const called = new Workflow({ ...parameters, nodeTypes: types });
-		const context = {
-			getNode: () => ({ id: 'trigger' }),
-			getWorkflow: () => ({ id: 'as n8n has it' }),
-			getWorkflowStaticData: (type: string) => called.getStaticData(type),
-		} as Context;
+		const { context } = fakeN8n<IWebhookFunctions>({
+			workflow: 'as n8n has it',
+			own: { getWorkflowStaticData: (type: string) => called.getStaticData(type) },
+		});
 		new Events(context).claim('t', new WebhookResponse() as unknown as Response);
 		// Older versions save at once.
 		expect(called.staticData.__dataChanged).toBe(true);

@@ -55,26 +55,20 @@ function trigger({
 	const credential = { callbackSecret: secret, reads: 0 };
 	count += 1;
 	const key = `sk_${count}-0123456789`;
-	const staticData: IDataObject = {};
-	const { context, sent, warnings } = fakeN8n<IWebhookFunctions>({
+	const { context, sent, warnings, staticData } = fakeN8n<IWebhookFunctions>({
 		async service({ url }, nth) {
 			const { statusCode, body, headers = {} } = await service(new URL(url).pathname, nth);
 			const text = body === undefined ? '' : JSON.stringify(body).replaceAll('KEY', key);
 			return { statusCode, headers, body: text };
 		},
-		own: {
-			async getCredentials() {
-				credential.reads += 1;
-				if (broken !== undefined) throw broken as Error;
-				const { callbackSecret } = credential;
-				const baseUrl = 'https://api.example';
-				return await Promise.resolve({ apiKey: key, baseUrl, callbackSecret });
-			},
-			getMode: () => mode,
-			getWorkflow: () => ({ id: `workflow-${key}` }),
-			getNode: () => ({ id: `node-${key}`, name: 'Trigger' }),
-			getWorkflowStaticData: (type: string) => (type === 'global' ? staticData : {}),
+		credential() {
+			credential.reads += 1;
+			if (broken !== undefined) throw broken as Error;
+			return { apiKey: key, callbackSecret: credential.callbackSecret };
 		},
+		mode,
+		workflow: `workflow-${key}`,
+		node: { id: `node-${key}`, name: 'Trigger' },
 	});
 	const post = async (body: unknown, url = PATH, response = new WebhookResponse()) => {
 		const called = { ...context, ...ofCall({ body, response, url }) };

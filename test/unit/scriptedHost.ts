@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
-import type { N8nContext } from '../../nodes/MediaGeneration/transport/client';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
 import { binaryStore } from '../support/binaryStore';
+import { fakeN8n } from '../support/n8n';
 import { VirtualClock } from '../support/virtualClock';
 
 export const FILE = Buffer.concat([
@@ -51,14 +51,13 @@ export function host(serve: (count: number) => Served | NotOpened) {
 	const open = new Set<OpenFile>();
 	/** How long it takes before it reads. */
 	const store = { pauseMs: 0, ...binaryStore('filesystem') };
-	const helpers = {
-		async prepareBinaryData(...file: Parameters<typeof store.helpers.prepareBinaryData>) {
-			if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
-			return await store.helpers.prepareBinaryData(...file);
-		},
+	const { context } = fakeN8n({ store });
+	context.helpers.prepareBinaryData = async (...file) => {
+		if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
+		return await store.helpers.prepareBinaryData(...(file as [Readable, string, string]));
 	};
 	const deps: DownloadDeps = {
-		context: { helpers } as unknown as N8nContext,
+		context,
 		async open(url, signal): Promise<OpenFile | NotOpened> {
 			requests.push(url);
 			if (requests.length > 5_000) throw new Error('more than 5,000 requests');

@@ -12,9 +12,9 @@ interface Around {
 /** The hints, and the lines of the log. */
 function said({ executionTimeout, mode, parents = [], timeoutMs = 120_000 }: Around) {
 	const { context, hints, warnings } = fakeN8n({
+		settings: executionTimeout === null ? null : { executionTimeout },
+		mode: mode ?? 'trigger',
 		own: {
-			...(executionTimeout !== null && { getWorkflowSettings: () => ({ executionTimeout }) }),
-			...(mode !== undefined && { getMode: () => mode }),
 			getParentNodes: (_name: string, options: object) => {
 				expect(options).toEqual({ includeNodeParameters: true });
 				return parents;

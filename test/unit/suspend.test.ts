@@ -34,24 +34,14 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 async function asleep(sleepers: Sleeper[]) {
-	const data: { data?: { main: INodeExecutionData[][] } } = {};
-	const waits: Date[] = [];
-	const metadatas: object[] = [];
-	const { context, kept: store } = fakeN8n({
-		own: {
-			getNode: () => ({ id: 'node-1', name: 'Media', type: 'x' }),
-			getExecuteData: () => data,
-			putExecutionToWait: async (till: Date) => await Promise.resolve(waits.push(till)),
-			setMetadata: (metadata: object) => metadatas.push(metadata),
-		},
-	});
+	const { context, kept: store, entry, waits, metadata } = fakeN8n();
 	const client = scriptedClient(() => noAnswer());
 	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
-	const kept = data.data?.main[0] ?? [];
+	const kept = entry.data.main[0] ?? [];
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	if (typeof notes === 'string') throw new Error(notes);
 	expect(realClock.sleep).toHaveBeenCalled();
-	return { items, kept, notes, waits, metadatas };
+	return { items, kept, notes, waits, metadata };
 }
 
 test('what goes out if the deadline passes is one item per input item first, in order, and then the further files of split ones', async () => {
@@ -102,8 +92,8 @@ test.each<[string[], string]>([
 		`its task is over (${id.replace('\ud800', '\ufffd')})`,
 	]),
 ])('the editor says that %j are waited for, and until when', async (taskIds, words) => {
-	const { metadatas, waits } = await asleep(taskIds.map((taskId) => open(sleepingTask(taskId))));
-	const [{ resumeUrl }] = metadatas as [{ resumeUrl: string }];
+	const { metadata, waits } = await asleep(taskIds.map((taskId) => open(sleepingTask(taskId))));
+	const [{ resumeUrl }] = metadata as [{ resumeUrl: string }];
 	expect(resumeUrl).not.toContain('token');
 	const until = runInNewContext(`new Date(${waits[0]?.getTime()}).toLocaleString()`) as string;
 	expect(said(resumeUrl).replace(until, 'the deadline')).toBe(

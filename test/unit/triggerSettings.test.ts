@@ -4,6 +4,7 @@ import {
 	readTriggerFileSettings,
 	readTriggerSettings,
 } from '../../nodes/MediaGeneration/actions/trigger';
+import { fakeN8n } from '../support/n8n';
 import { fieldsWith } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -17,8 +18,6 @@ const FILES = {
 	transcriptInOutput: false,
 };
 
-const readField = (fields: Fields) => (name: string, fallback: unknown) => fields[name] ?? fallback;
-
 test.each<[Fields, object]>([
 	[{}, {}],
 	[{ statuses: ['error'] }, { statuses: ['error'] }],
@@ -31,7 +30,7 @@ test.each<[Fields, object]>([
 	[{ options: { deduplicate: true } }, {}],
 	[{ options: 'none' }, {}],
 ])('%j decides when the workflow runs', (fields, expected) => {
-	const context = { getNodeParameter: readField(fields) } as unknown as IWebhookFunctions;
+	const { context } = fakeN8n<IWebhookFunctions>({ parameters: fields });
 	expect(readTriggerSettings(context)).toEqual({ ...PLAIN, ...expected });
 });
 
@@ -39,7 +38,7 @@ test('an expression that fails counts as none: n8n would start the workflow with
 	const getNodeParameter = () => {
 		throw new Error('access to env vars denied');
 	};
-	const context = { getNodeParameter } as unknown as IWebhookFunctions;
+	const { context } = fakeN8n<IWebhookFunctions>({ own: { getNodeParameter } });
 	expect(readTriggerSettings(context)).toEqual(PLAIN);
 });
 

@@ -10,6 +10,7 @@ import { parseTask } from '../../nodes/MediaGeneration/transport/task';
 import { pause } from '../../nodes/MediaGeneration/n8n/clock';
 import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import {
+	CONTEXT_FIELD,
 	writeNotes,
 	type NotedTask,
 	type OpenItem,
@@ -48,8 +49,9 @@ interface Setting {
 	fileMs?: number;
 	/** Wakes it. */
 	token?: string;
-	/** What n8n's one expression gives. */
-	evaluates?: (all: unknown[]) => unknown;
+	/** What n8n keeps for its node, instead of its notes. */
+	kept?: Record<string, unknown>;
+	own?: object;
 	/** Until n8n has stored what it is handed, and whether it can. */
 	storing?: Promise<void>;
 	stores?: () => boolean;
@@ -68,16 +70,17 @@ function sleeping({
 	baseUrl = 'https://api.example',
 	fileMs = 0,
 	token = 'token',
-	evaluates = (all) => all,
 	storing,
 	stores = () => true,
 	broken,
+	own,
+	...given
 }: Setting = {}) {
 	count += 1;
 	const key = `sk_wake-${count}-0123456789`;
 	const input = items ?? notes.map((_, index) => ({ json: { task_id: `asleep-${index}` } }));
 	const id = `sleep-${count}`;
-	const saved = writeNotes({ id, items: notes });
+	const kept = given.kept ?? { [CONTEXT_FIELD]: writeNotes({ id, items: notes }) };
 	const looks: string[] = [];
 	const files: string[] = [];
 	const calls: IHttpRequestOptions[] = [];
@@ -103,12 +106,11 @@ function sleeping({
 			const body = Readable.from([PNG], { objectMode: false });
 			return { statusCode: options.url.includes('gone') ? 404 : 200, headers, body };
 		},
-		own: {
-			getWorkflow: () => ({ id: `workflow of ${key}` }),
-			// One expression asks for all three, and for the items as a text.
-			evaluateExpression: () =>
-				evaluates([JSON.stringify(input), saved, `${RESUME_URL}?signature=${token}`]),
-		},
+		workflow: `workflow of ${key}`,
+		input,
+		kept,
+		own,
+		resumeUrl: `${RESUME_URL}?signature=${token}`,
 	});
 	const breaks = () => {
 		throw new Error(`broken by ${key}`);
@@ -179,8 +181,8 @@ describe('it sleeps on', () => {
 	test.each<[string, Setting]>([
 		['no items', { items: [] }],
 		['other items', { items: [{ json: {} }, { json: {} }] }],
-		['no notes', { evaluates: ([items, , url]) => [items, undefined, url] }],
-		['nothing that n8n could evaluate', { evaluates: () => undefined }],
+		['no notes', { kept: {} }],
+		['nothing that n8n could evaluate', { own: { evaluateExpression: () => undefined } }],
 	])('where this node has put nothing to sleep: %s', async (_name, setting) => {
 		const { post } = sleeping(setting);
 		expect(await post({ id: 't1' })).toEqual(
@@ -190,7 +192,7 @@ describe('it sleeps on', () => {
 
 	test('until its deadline where its notes are of another version, which the log says once', async () => {
 		const { post, looks, warnings } = sleeping({
-			evaluates: ([items, , url]) => [items, '{"id":"s1","items":[]}', url],
+			kept: { [CONTEXT_FIELD]: '{"id":"s1","items":[]}' },
 		});
 		for (let calls = 0; calls < 3; calls += 1)
 			expect(await post({ id: 't1' })).toEqual(
