@@ -27,6 +27,12 @@ test.each<[IDataObject]>([[{ data: { credits: '5' }, credits: 5 }], [{ plan: 'x'
 	},
 );
 
+test('an empty error in an answer is no error of the node, which n8n would repeat', async () => {
+	const body = { success: true, error: '', credits: 5 };
+	const { json } = await runNode({ parameters: credits, answer: answers({ body }) });
+	expect(json).toStrictEqual([{ success: true, credits: 5 }]);
+});
+
 test('API keys: one item each', async () => {
 	const body = { data: [{ key: 'sk_0123456789abcdef' }, { key: 'sk_9876543210fedcba' }] };
 	const { json, pairs, requests } = await runNode({ parameters: keys, answer: answers({ body }) });

@@ -58,7 +58,7 @@ export async function listTasks(from: ReadSource, fields: ItemFields): Promise<I
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
 		// The list has the tasks of all the account's keys.
-		const { error, ...item } = taskItem(from, taskId, maskKeys(raw));
+		const { error, ...item } = withoutEmptyError(taskItem(from, taskId, maskKeys(raw)));
 		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
@@ -69,7 +69,7 @@ function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDat
 	const found = task?.state === 'done' ? outputsOf(task) : [];
 	const outputs = resolved(found, client.credentials.baseUrl);
 	return {
-		...withoutEmptyError(raw),
+		...(raw as IDataObject),
 		task_id: taskId,
 		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
 	};

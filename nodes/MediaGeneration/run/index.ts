@@ -1,11 +1,12 @@
 /** Runs the action node once, according to its operation's kind. */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Job } from '../actions/operation';
 import { attemptLater, FailureError, valueOf } from '../base/failures';
 import { nodeError } from '../files/failure';
 import { cleanly } from '../n8n/clean';
+import { withoutEmptyError } from '../n8n/failedItems';
 import { sleepingInput } from '../n8n/sleep';
 import { otherAccounts } from '../transport/credentials';
 import { generate } from './generate';
@@ -63,7 +64,8 @@ async function readItems(
 			return await work.read({ client: valueOf(opened), signal }, fields);
 		});
 		if (read.ok) {
-			for (const json of read.value as IDataObject[]) output.push({ json, pairedItem: { item } });
+			for (const json of read.value)
+				output.push({ json: withoutEmptyError(json), pairedItem: { item } });
 		} else output.push(failedItem(executing, read.failure, item));
 	}
 	return output;
