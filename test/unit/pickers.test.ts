@@ -118,6 +118,21 @@ test('Voice: Get Many has each voice once, however a service repeats itself, and
 	expect(requests).toHaveLength(1 + 7);
 });
 
+test('Voice: Get Many reads a list without end up to its thousandth page', async () => {
+	let voices = 0;
+	const { json } = await runNode({
+		parameters: {
+			...{ resource: 'voice', operation: 'getAll', returnAll: true },
+			filters: { provider: 'edge' },
+		},
+		answer: () => {
+			if (voices > 2_000) throw new Error('it is asked without end');
+			return { body: { data: [{ id: `v${(voices += 1)}` }], has_more: true } };
+		},
+	});
+	expect(json).toHaveLength(1_000);
+});
+
 describe('where there is no list', () => {
 	test.each<[ListName, string, number]>([
 		['searchVoices', 'voices', 8],

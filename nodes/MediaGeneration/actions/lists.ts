@@ -1,6 +1,7 @@
 /** Reads a list that services may publish, of voices or models (docs/service.md, "More routes"). */
 import { attemptLater, FailureError } from '../base/failures';
 import { asText, isObject, type JsonObject } from '../base/json';
+import { MAX_PAGES } from '../base/limits';
 import { recordsOf, saysMore } from '../transport/paging';
 import { readBody } from '../transport/reading';
 import type { ReadSource } from './operation';
@@ -97,7 +98,7 @@ export async function* listPages(
 		// Services repeat entries where pages meet, and some ignore which page is asked for.
 		const isNew = ({ value }: ListEntry) => !seen.has(value) && seen.add(value);
 		const entries = found?.entries.filter(isNew) ?? [];
-		const more = found?.more === true && entries.length > 0;
+		const more = found?.more === true && entries.length > 0 && at.page < MAX_PAGES;
 		at = more ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
 		if (found !== undefined) yield { entries, next: at.route < routes.length ? at : undefined };
 	}

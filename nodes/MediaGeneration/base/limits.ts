@@ -19,6 +19,9 @@ export const MAX_LEVELS = 5;
 /** Fields, and objects of each level, that are searched for addresses: no task has nearly as many. */
 export const MAX_LOOKED_AT = 1_000;
 
+/** Pages of a list, which may have no end. */
+export const MAX_PAGES = 1_000;
+
 /** Characters. */
 export const MAX_TASK_ID = 4_000;
 export const MAX_REFERENCE = 500;

@@ -2,6 +2,7 @@
 import type { Answer } from './client';
 import { attemptLater, FailureError, type Failure } from '../base/failures';
 import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
+import { MAX_PAGES } from '../base/limits';
 import { recordsOf, saysMore, totalOf } from './paging';
 import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
 import { listedIn } from './task';
@@ -27,7 +28,6 @@ interface TaskList {
 interface TaskListQuery extends Omit<Reading, 'path'> {
 	type?: string | undefined;
 	limit: number;
-	/** The default is for a list that may have no end. */
 	mostPages?: number;
 	/** Tells whether a task counts. The default is all of them. */
 	isWanted?: (task: ListedTask) => boolean;
@@ -93,7 +93,7 @@ async function pageAt(query: TaskListQuery, number: number) {
 
 /** Throws a FailureError if it can't be read, or if there is none. */
 export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
-	const { limit, mostPages = 1_000, isWanted = () => true, isOld = () => false } = query;
+	const { limit, mostPages = MAX_PAGES, isWanted = () => true, isOld = () => false } = query;
 	const tasks: ListedTask[] = [];
 	const seen = new Set<string>();
 	// Services repeat tasks where pages meet, and some ignore which page is asked for.
