@@ -110,6 +110,8 @@ export interface Surroundings {
 	withoutSignal?: boolean;
 	/** What the node keeps in its context at first. */
 	kept?: Record<string, unknown>;
+	/** The same of the execution. */
+	flow?: IDataObject;
 	/** How often a loop has come by before. */
 	runIndex?: number;
 }
@@ -196,7 +198,7 @@ export class N8n {
 		const isFirst = last === undefined || hasFailed || beginsAnew;
 		const nodesStarted = isFirst ? 2 : 1;
 		const execution = this.newExecution(items, {
-			...{ earlier, version, kept, nodesStarted, beginsAnew },
+			...{ earlier, version, kept, nodesStarted, beginsAnew, flow: this.world.flow ?? {} },
 		});
 		if (!failsBefore || last !== undefined) return void this.run(execution);
 		execution.error = new Error('a node before this one has failed');

@@ -117,6 +117,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		lastId: Number(given.like?.execution.id ?? 0),
 		withoutSignal: given.withoutSignal,
 		kept: after?.execution.kept,
+		flow: after?.execution.flow,
 		runIndex: given.runIndex,
 	});
 	const { machine, n8n, service, hosts } = stage;

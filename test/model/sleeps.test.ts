@@ -101,6 +101,20 @@ describe('sleeping', () => {
 	});
 });
 
+test('it does not sleep again before a deadline that it woke shortly before: n8n would wake it then', async () => {
+	const short = { ...asleep, options: { gracePeriod: 0, timeout: 100 } };
+	const after = await runNode({ parameters: short, tasks: asleepFor(50) });
+	expect(after.execution.woken).toBe(true);
+	for (const [seconds, sleeps] of [
+		[40, false],
+		[50, true],
+	] as const) {
+		const given = { parameters: asleep, after, runIndex: 1, minutesLater: 1 };
+		const { execution, json } = await runNode({ ...given, tasks: asleepFor(seconds) });
+		expect([execution.saved !== undefined, json]).toMatchObject([sleeps, [{ status: 'done' }]]);
+	}
+});
+
 test('what is unclear is in the log before the sleep, out of which nothing may come', async () => {
 	const { logs } = await runNode({
 		parameters: [sound, asleep],

@@ -12,6 +12,19 @@ export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] 
 	return items.some((item) => slept.has(item)) ? copied(items) : undefined;
 }
 
+/** Field of the execution's context: the deadline of its last sleep, in epoch ms by the machine's clock. */
+const DEADLINE = 'mediaGenerationDeadline';
+
+/**
+ * Returns how long an execution must stay awake, in ms. n8n sets its timer up to 70 s before a deadline, and keeps it if the execution
+ * wakes earlier: it then ends the next sleep, whatever that waits for (`wait-tracker`).
+ */
+export function timerLeftMs(context: IExecuteFunctions): number {
+	// Some seconds more, because n8n takes an execution later than it reads it.
+	const leftMs = Number(context.getContext('flow')[DEADLINE]) - Date.now() + 5_000;
+	return leftMs > 0 && leftMs < 80_000 ? leftMs : 0;
+}
+
 /** @returns the node's output: copies, because n8n's `handleNodeErrorOutput` may empty the list that it is given. */
 export async function putToSleep(
 	context: IExecuteFunctions,
@@ -25,6 +38,7 @@ export async function putToSleep(
 	// pass their items on untouched.
 	entry.node = { ...entry.node };
 	context.setMetadata({ resumeUrl: shownUrl });
+	context.getContext('flow')[DEADLINE] = deadline.getTime();
 	await context.putExecutionToWait(deadline);
 	return copied(items);
 }

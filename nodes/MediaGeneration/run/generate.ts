@@ -9,6 +9,7 @@ import { attemptLater } from '../base/failures';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/clock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
+import { timerLeftMs } from '../n8n/sleep';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
@@ -102,7 +103,7 @@ async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 	if (graces.length > 0) {
 		const graceMs = graces.reduce((one, other) => Math.max(one, other));
 		await run.awake.none;
-		await run.sleep(graceMs, over.signal);
+		await run.sleep(Math.max(graceMs, timerLeftMs(run.context)), over.signal);
 	}
 	run.fallAsleep();
 	return await results;
