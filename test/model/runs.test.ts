@@ -172,6 +172,11 @@ describe('On Error', () => {
 		const split = await runNode({ parameters, node: goOn, files: ['HTTP 403', 'ok'] });
 		expect(split.json).toMatchObject([{ status: 'done' }, { outcome: 'undelivered' }]);
 		expect(split.output.map((each) => each.binary !== undefined)).toEqual([true, false]);
+		// A part without its sound is no result, although it has its captions.
+		const { json: parts } = await runNode({
+			...{ parameters: long('parts'), node: goOn, files: ['HTTP 403', 'ok', 'ok', 'ok'] },
+		});
+		expect(parts).toMatchObject([{ part: 2 }, { outcome: 'undelivered', part: 1 }]);
 	});
 
 	test('the first failed item in the order of the input is the one that is thrown', async () => {

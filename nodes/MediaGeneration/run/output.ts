@@ -2,7 +2,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError } from '../files/failure';
-import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/hint';
+import { noteExecution, outcomesIn, shownOutputs, worstOf, type RunOutcome } from '../files/hint';
 import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/item';
 import type { ItemFields } from '../actions/fields';
@@ -42,6 +42,10 @@ export function failedItem(
 	return failureItem(context.getNode(), { failure, index });
 }
 
+/** Tells whether each file of an item is there. */
+const isWhole = (item: INodeExecutionData) =>
+	shownOutputs(item).every(({ binaryProperty }) => binaryProperty !== undefined);
+
 export class Report {
 	readonly context: IExecuteFunctions;
 	readonly continueOnFail: boolean;
@@ -69,7 +73,7 @@ export class Report {
 		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
 		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
 			? [failureItem(node, result, { outputs, binary })]
-			: [...items.filter((item) => item.binary), failureItem(node, result, { outputs })];
+			: [...items.filter(isWhole), failureItem(node, result, { outputs })];
 	}
 
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
