@@ -143,6 +143,16 @@ describe('while the service asks for a pause', () => {
 		});
 	});
 
+	test('a task that ran before is not taken to run still: the callback has to come again', async () => {
+		await onMachine(async () => {
+			const { ask, client } = service((id) => {
+				client.account.pause('poll', now(), 20_000);
+				return answer(200, { id, status: 'doing' });
+			});
+			expect((await ask(claimOf('t1'))).kind).toBe('busy');
+		});
+	});
+
 	test.each<[string, Reply]>([
 		['describes a task', allDone('slow-1')],
 		['is busy, too, and names no time', answer(500)],
@@ -170,9 +180,9 @@ test('a copy shares the answer to a lagging service; what says that its task sti
 			answer(200, machine.elapsed < 3_000 ? { id, status: 'doing' } : { id, ...DONE }),
 		);
 		client.account.created('t1');
-		const running = ask(claimOf('t1', '', 'doing'));
+		const running = [1, 2].map(async () => await ask(claimOf('t1', '', 'doing')));
 		const copies = [ask(claimOf('t1')), ask(claimOf('t1'))];
-		expect((await running).kind).toBe('running');
+		expect((await Promise.all(running)).map(({ kind }) => kind)).toEqual(['running', 'running']);
 		expect(client.account.ends).toBe(0);
 		expect(machine.elapsed).toBe(0);
 		expect((await Promise.all(copies)).map(({ kind }) => kind)).toEqual(['done', 'done']);
