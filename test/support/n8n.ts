@@ -141,7 +141,7 @@ export function fakeN8n<T = IExecuteFunctions>(given: Given = {}) {
 			...(given.store ?? binaryStore('default')).helpers,
 		},
 		...given.own,
-	};
+	} satisfies Partial<Record<keyof IExecuteFunctions, unknown>>;
 	return { ...traces, context: context as unknown as T };
 }
 
@@ -179,14 +179,14 @@ function evaluate(expression: string, scope: Record<string, unknown>): unknown {
 	return evaluation(scope);
 }
 
-/** Longer values are cut off, and more than ten are not kept. */
+/** n8n complains of values of more than 255 characters, cuts them off at 512, and keeps ten of them. */
 function foundBy(found: Traces['found']) {
 	return {
 		getAll: () => ({ ...found }),
 		setAll(values: Record<string, string>) {
 			for (const [key, value] of Object.entries(values)) {
 				if (!/^\w{1,50}$/.test(key)) throw new Error(`"${key}" can not be a key`);
-				if (key in found || Object.keys(found).length < 10) found[key] = value.slice(0, 255);
+				if (key in found || Object.keys(found).length < 10) found[key] = value.slice(0, 512);
 			}
 		},
 	};

@@ -11,7 +11,7 @@ import {
 } from '../../nodes/MediaGeneration/transport/client';
 import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
 import { onMachine } from '../support/machine';
-import { fakeN8n, type Answered } from '../support/n8n';
+import { fakeN8n, type Answered, type Given } from '../support/n8n';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
@@ -19,8 +19,9 @@ const SECRET = 'a-callback-secret';
 type Helper = (options: IHttpRequestOptions) => Promise<Answered>;
 
 /** n8n's context, whose helper answers so, signed or not. */
-const contextWith = (helper: Helper, credential: object = {}) =>
+const contextWith = (helper: Helper, credential: object = {}, more: Given = {}) =>
 	fakeN8n({
+		...more,
 		credential: {
 			...{ apiKey: KEY, baseUrl: 'https://api.example/', callbackSecret: SECRET, ...credential },
 		},
@@ -212,12 +213,9 @@ describe('a webhook uses the credential that was read a moment ago', () => {
 
 	/** A call of one webhook, with its credential as it is by then. */
 	function call(credentials: object = {}, { mode = 'webhook', node = 'n', id = 'c' } = {}) {
-		const { context } = contextWith(responds(200, '{}'), credentials);
-		return Object.assign(context, {
-			getWorkflow: () => ({ id: `workflow ${number}` }),
-			getNode: () => ({ id: node, credentials: { mediaGenerationApi: { id, name: 'x' } } }),
-			getMode: () => mode,
-		});
+		const used = { mediaGenerationApi: { id, name: 'x' } };
+		const webhook = { workflow: `workflow ${number}`, node: { id: node, credentials: used }, mode };
+		return contextWith(responds(200, '{}'), credentials, webhook).context;
 	}
 	const secretOf = async (context: Parameters<typeof recentClient>[0]) =>
 		(await recentClient(context)).credentials.callbackSecret;
