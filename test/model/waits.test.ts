@@ -147,6 +147,15 @@ describe('Task: Wait', () => {
 		for (const name of Object.keys(own)) expect(json[0]).not.toHaveProperty(name);
 	});
 
+	test("a task's own `details` beside an `error`, as Task: Get shows them, are no failure of a node", async () => {
+		const { json } = await runNode({
+			parameters: wait,
+			input: from({ task_id: 't', error: 'a warning', details: { code: 5 } }),
+			answer: anyDone,
+		});
+		expect(json).toMatchObject([{ status: 'done', task_id: 't' }]);
+	});
+
 	const file = { url: 'x', binaryProperty: 'data' };
 	const complete = { task_id: 't', status: 'done', outputs: [file] };
 	test('a finished item passes through as it is, without a request', async () => {

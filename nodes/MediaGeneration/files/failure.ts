@@ -46,9 +46,8 @@ function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
  */
 export function recordIn(json: IDataObject): JsonObject {
 	const { details, error } = json;
-	return (
-		isObject(details) && typeof error === 'string' ? { ...details, error } : json
-	) as JsonObject;
+	const isOurs = isObject(details) && isOutcome(details.outcome) && typeof error === 'string';
+	return (isOurs ? { ...details, error } : json) as JsonObject;
 }
 
 /** Reads the failure of an item that failed in a node of this package. The workflow may have changed the item since. */
