@@ -4,7 +4,14 @@
  * `-- --seed S` plays those of one run again.
  */
 import fc from 'fast-check';
-import { histories, PLAIN_HISTORY, PLAIN_NODE, PLAIN_TASK, type EventScript } from './history';
+import {
+	histories,
+	PLAIN_HISTORY,
+	PLAIN_ITEM,
+	PLAIN_NODE,
+	PLAIN_TASK,
+	type EventScript,
+} from './history';
 import { NO_LIST } from './list';
 import { play } from './play';
 import { loadProcesses, SEED, SEEDS } from './processes';
@@ -35,6 +42,28 @@ test.each<[string, EventScript[]]>([
 		expect(story.at(-1)).toMatch(/execution 2 ends: success/);
 	},
 );
+
+test('killed, and a refused item before: its Retry does not take the task of the next one, whose voice the list leaves out', async () => {
+	const { broken, story } = await play(
+		{
+			...PLAIN_HISTORY,
+			node: {
+				...PLAIN_NODE,
+				...{ operation: 'voiceName', alike: true, maxActive: 1, savesProgress: true },
+				onError: 'continueRegularOutput',
+			},
+			items: [PLAIN_ITEM, PLAIN_ITEM],
+			list: { ...NO_LIST, kind: 'data', repeats: 'text' },
+			creations: [{ kind: 'refused', created: false, retryAfter: 'none' }],
+			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
+			events: [{ at: 11, kind: 'death' }],
+			retries: [{ changed: false }],
+		},
+		processes,
+	);
+	expect(broken).toEqual([]);
+	expect(story.at(-1)).toMatch(/execution 2 ends: success/);
+});
 
 test("stopped, and repeated by n8n's API: the same process does not make its task again", async () => {
 	const { broken } = await play(

@@ -22,9 +22,16 @@ export function partsOf({ node }: History, { longText, parts }: ItemScript): num
 	return speaks && longText !== 'off' ? parts : 1;
 }
 
+/** Whether the items differ by their voices alone. */
+const areAlike = (history: History) =>
+	history.node.alike &&
+	history.node.operation === 'voiceName' &&
+	history.items.every((item) => partsOf(history, item) === 1);
+
 /** One paragraph for each part, and none so short that two of them fit into one. */
 export function textOf(history: History, item: number, salt: string): string {
 	const script = history.items[item] as ItemScript;
+	if (areAlike(history)) return `This is what all have to say aloud ${salt}`;
 	const paragraphs = Array.from({ length: partsOf(history, script) }, (_, part) =>
 		`This is what ${slotOf(item, part)} has to say aloud ${salt}`.padEnd(60, '.'),
 	);
@@ -56,7 +63,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 		text,
 		prompt: text,
 		voiceId: 'voice',
-		voice: 'voice',
+		voice: areAlike(history) ? slotOf(index, 0) : 'voice',
 		generationsCount: 1,
 		path: '/v1m/task/music-generation',
 		body: JSON.stringify({ prompt: text }),

@@ -184,6 +184,8 @@ const node = fc.record({
 	keyHeader: word('authorization', 'xi-api-key'),
 	/** Whether the service can call this n8n. */
 	reachable: oneOf(true, true, false),
+	/** Whether all items have the same text: those that name their voice differ by that, as long as they have one part. */
+	alike: oneOf(false, false, true),
 	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
 	savesProgress: fc.boolean(),
 	/** Whether a node before this one fails at first, so that only n8n's Retry comes to this one. */
@@ -275,6 +277,7 @@ export const PLAIN_NODE: NodeScript = {
 	sendsAgain: false,
 	keyHeader: 'authorization',
 	reachable: true,
+	alike: false,
 	savesProgress: false,
 	before: 'runs',
 };

@@ -27,8 +27,8 @@ export const taskLists = fc.record({
 	/** How long after its creation a task is listed, in seconds. */
 	lag: fc.constantFrom<number>(0, 0, 1, 10, 60),
 	order: fc.constantFrom('newest' as const, 'oldest' as const, 'shuffled' as const),
-	/** Whether it repeats what was asked for. */
-	repeats: fc.constantFrom<boolean>(true, true, true, false),
+	/** Whether it repeats what was asked for, or the text alone. */
+	repeats: fc.constantFrom<boolean | 'text'>(true, true, true, false, 'text'),
 	others: fc.subarray([...OTHERS]),
 	/** How far the service's clock is ahead, in seconds. */
 	ahead: fc.constantFrom<number>(0, -7_200, 90),
@@ -83,8 +83,8 @@ export function listAnswer(
 	const byOthers = sent.flatMap((each, index) =>
 		others.map((other): Entry => {
 			const entry = { sent: each, id: idOfOther(other, index), type, createdMs: each.atMs };
-			// Older than all that was sent for this slot: nobody can tell a later one from its own.
-			const [first = each] = sent.filter(({ slot }) => slot === each.slot);
+			// Older than all that was sent: nobody can tell a later one from its own.
+			const [first = each] = sent;
 			if (other === 'older') return { ...entry, createdMs: (since ?? first.atMs) - OLDER_MS };
 			return other === 'other type'
 				? { ...entry, type: type === DOCUMENTED ? 'other' : DOCUMENTED }
@@ -97,10 +97,11 @@ export function listAnswer(
 	if (order === 'shuffled') listed.sort((one, another) => one.id.localeCompare(another.id));
 	const serviceTime = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms + ahead * 1_000);
 	const entries = listed.map(({ id, type: named, createdMs, sent: { text: body }, text }) => {
-		const { receive_url: _url, ...asked } = JSON.parse(body) as IDataObject;
+		const { receive_url: _url, voice, ...asked } = JSON.parse(body) as IDataObject;
 		const content = text === undefined ? {} : { text, prompt: text };
 		return {
-			...(repeats ? { ...asked, ...content } : {}),
+			...(repeats === false ? {} : { ...asked, ...content }),
+			...(repeats === true && voice !== undefined ? { voice } : {}),
 			id,
 			type: named,
 			status: 'doing',

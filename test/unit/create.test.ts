@@ -75,10 +75,15 @@ test.each<[string, Reply]>([
 test.each<[string, Reply, object]>([
 	['a refusal', answer(402), { kind: 'failed', failure: { outcome: 'rejected' } }],
 	['no answer', noAnswer(), { kind: 'unclear', sentAt: 1_000_000 }],
+	['a refusal that names a task', answer(409, { task_id: 't9' }), { kind: 'unclear' }],
 ])('%s is not sent again', async (_, reply, expected) => {
 	const { clock, client, create } = setUp(() => reply);
-	expect(await clock.run(create())).toMatchObject(expected);
+	const submitted = await clock.run(create());
+	expect(submitted).toMatchObject(expected);
 	expect(client.requests).toHaveLength(1);
+	// It is no other creation's.
+	const { taskId } = (submitted as { failure: { taskId?: string } }).failure;
+	expect([...client.account.made.keys()]).toEqual(taskId === undefined ? [] : [taskId]);
 });
 
 test.each([0, 10_000])('a run that is over after %d ms of a pause sends nothing', async (ms) => {

@@ -13,16 +13,23 @@ import { asFailed, type Failed } from '../transport/verdict';
 import { askedFor, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 
-/** Counts and claims the tasks of earlier tries before anything is created. */
-export function takeUpEarlier(run: Run, items: readonly Item[]): void {
+/**
+ * Counts and claims the tasks of earlier tries before anything is created.
+ * @returns a function to call at the end: until then a listed task may be that of any request that is searched for
+ */
+export function takeUpEarlier(run: Run, items: readonly Item[]): () => void {
 	const { client, ledger, spending } = run;
+	const ends: Array<() => void> = [];
 	for (const part of items.flatMap(({ parts }) => parts)) {
 		if (part.kind !== 'creates') continue;
 		const earlier = ledger.earlier(askedFor(client, part));
+		if (earlier.kind === 'unrecorded') ends.push(expectTask(client.account, part.request));
+		if (earlier.kind === 'unclear') ends.push(expectTask(client.account, earlier.request));
 		if (earlier.kind !== 'created') continue;
 		client.account.created(earlier.taskId);
 		spending.note(earlier);
 	}
+	return () => ends.forEach((end) => end());
 }
 
 /** Never rejects. */

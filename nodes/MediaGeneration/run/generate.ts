@@ -91,12 +91,15 @@ async function runPlanned(
 async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 	const items = ready.filter((each) => each.kind === 'item');
 	run.awake.add(items.flatMap(({ parts }) => parts));
-	takeUpEarlier(run, items);
+	const end = takeUpEarlier(run, items);
 	const results = Promise.all(
 		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
 	);
 	const over = new AbortController();
-	void results.then(() => over.abort());
+	void results.then(() => {
+		over.abort();
+		end();
+	});
 	const graces = items.flatMap(({ settings: { waiting } }) =>
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
 	);

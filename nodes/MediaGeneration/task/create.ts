@@ -77,8 +77,11 @@ async function sendInTurn(
 			}
 			case 'failed':
 				return creation;
-			case 'unclear':
+			case 'unclear': {
+				const { taskId } = creation.failure;
+				if (taskId !== undefined) client.account.created(taskId);
 				return { ...creation, sentAt };
+			}
 			case 'retry': {
 				const { failure, patienceMs = Infinity, retryAfterMs } = creation;
 				retries += 1;

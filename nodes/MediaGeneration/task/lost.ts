@@ -47,7 +47,7 @@ const DAY_MS = 86_400_000;
 const unreadList = (why: string) => unreadable('The list of tasks', why);
 
 /** Requests whose task is not known yet: sent, or searched for. */
-const expected = new BoundedMap<Account, Set<CreationRequest>>();
+const expected = new BoundedMap<Account, Set<{ request: CreationRequest }>>();
 
 const expectedOf = (account: Account) => ensured(expected, account, () => new Set());
 
@@ -56,8 +56,9 @@ const expectedOf = (account: Account) => ensured(expected, account, () => new Se
  * @returns a function to call once the task is known, or is known not to come
  */
 export function expectTask(account: Account, request: CreationRequest): () => void {
-	const requests = expectedOf(account).add(request);
-	return () => requests.delete(request);
+	const mine = { request };
+	const requests = expectedOf(account).add(mine);
+	return () => requests.delete(mine);
 }
 
 /** Never rejects. */
@@ -153,8 +154,8 @@ function isNobodys(
 	request: CreationRequest,
 ): boolean {
 	if (task === undefined || account.made.has(task.taskId)) return false;
-	const others = [...expectedOf(account)].filter((each) => each !== request);
-	return others.every((other) => resemblance(task.raw, other) !== 'sure');
+	const others = [...expectedOf(account)].filter((each) => each.request !== request);
+	return others.every((other) => resemblance(task.raw, other.request) !== 'sure');
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {
