@@ -3,7 +3,7 @@ import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { onOneLine } from '../base/failures';
 import { cleanerOf, logOf, quietly } from './clean';
 
-/** The editor renders hints and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
+/** The editor renders hints, a sleeping node's tooltip and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
 export const inHtml = (text: string) =>
 	text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

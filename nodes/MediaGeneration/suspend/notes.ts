@@ -3,6 +3,7 @@ import type { Assembly } from '../files/parts';
 import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, uriEncoded, urlOf } from '../base/json';
+import { inHtml } from '../n8n/editor';
 import type { Task } from '../transport/task';
 import type { Watch } from '../task/wait';
 
@@ -99,7 +100,7 @@ export function tooltipFragment(tasks: readonly NotedTask[], until: number): str
 	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
 	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
 	const subject = tasks.length === 1 ? 'its task is' : `its ${tasks.length} tasks are`;
-	return `#${until}:${uriEncoded(`${subject} over (${which})`)}`;
+	return `#${until}:${uriEncoded(`${subject} over (${inHtml(which)})`)}`;
 }
 
 /** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
