@@ -12,8 +12,10 @@ import {
 	sound,
 	taskWith,
 	unclear,
+	wait,
 	warnings,
 } from './node';
+import { START } from '../support/machine';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
 /** What the notes of a sleeping execution say of the tasks of its first item. */
@@ -113,6 +115,19 @@ test('it does not sleep again before a deadline that it woke shortly before: n8n
 		const { execution, json } = await runNode({ ...given, tasks: asleepFor(seconds) });
 		expect([execution.saved !== undefined, json]).toMatchObject([sleeps, [{ status: 'done' }]]);
 	}
+});
+
+test('"Task: Wait" has seen a task before the sleep: its ID is not mistyped, so half a minute of 404 ends nothing', async () => {
+	const { json, execution } = await runNode({
+		parameters: { ...wait, waitMode: 'callback' },
+		answer({ url }) {
+			const seconds = (Date.now() - START) / 1_000;
+			if (seconds > 1.5 && seconds < 30) return { status: 404 };
+			const metadata = { audio_url: `${new URL(url).origin.replace('api', 'files')}/t.wav` };
+			return { body: { id: 't', status: seconds < 30 ? 'doing' : 'done', metadata } };
+		},
+	});
+	expect([execution.woken, json]).toMatchObject([true, [{ task_id: 't', status: 'done' }]]);
 });
 
 test('what is unclear is in the log before the sleep, out of which nothing may come', async () => {
