@@ -1,6 +1,7 @@
 /** "Task: Wait" in runs of the whole node: what is asked for, what passes on as it is, and what stays a failure. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { goOn, runNode, wait, type Given } from './node';
+import { START } from '../support/machine';
 
 describe('Task: Wait', () => {
 	const from = (...json: IDataObject[]): INodeExecutionData[] =>
@@ -60,6 +61,22 @@ describe('Task: Wait', () => {
 		const one = await runNode({ parameters: asleep, answer: anyDone });
 		expect(one.json).toMatchObject([{ task_id: 't', status: 'done' }]);
 	});
+
+	test.each([
+		{ unfinished: true, status: 'doing' },
+		{ outcome: 'timed_out', error: 'late' },
+	])(
+		'half a minute of 404 ends nothing for a task of this package, whose ID is not mistyped: %j',
+		async (left) => {
+			const { json } = await runNode({
+				parameters: wait,
+				input: [{ json: { task_id: 't', ...left } }],
+				answer: (request, count) =>
+					Date.now() - START < 30_000 ? { status: 404 } : known(request, count),
+			});
+			expect(json).toMatchObject([{ task_id: 't', status: 'done' }]);
+		},
+	);
 
 	describe('behind a long text', () => {
 		const left = {

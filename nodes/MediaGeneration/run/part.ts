@@ -59,7 +59,7 @@ async function waitFor(
 
 /** Derives from a task's request how to watch it. */
 function shownBy(part: Part): Pick<Watch, 'echoes' | 'named'> {
-	if (part.kind === 'awaits') return { echoes: [], named: true };
+	if (part.kind === 'awaits') return { echoes: [], named: part.named };
 	const { body, qs } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);
