@@ -90,16 +90,11 @@ export const OWN_FIELDS = {
 	IDs: { task_ids: ['another'], part: 1, parts: 9, joined: false },
 } as const;
 
+/** The node's store, the log, and methods of n8n's context. */
 const BREAKING = [
-	'context',
-	'logger',
-	'execution ID',
-	'hints',
-	'parameters',
-	'expressions',
-	'credential',
-	'suspending',
-] as const;
+	...(['context', 'logger', 'getExecutionId', 'addExecutionHints', 'getNodeParameter'] as const),
+	...(['evaluateExpression', 'getCredentials', 'putExecutionToWait'] as const),
+];
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
 const word = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
 export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;

@@ -141,7 +141,7 @@ function readable(execution: Execution): string {
 /** Whether what the node has noted can be lost to it. */
 export const isForgetful = ({ breaks }: History) =>
 	breaks.some(({ what }) => FORGETTING.includes(what));
-const FORGETTING = ['context', 'execution ID', 'expressions'];
+const FORGETTING = ['context', 'getExecutionId', 'evaluateExpression'];
 
 /** Whether a text lists the item of a slot. */
 const namesItem = (text: string, slot: string) =>

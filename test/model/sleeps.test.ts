@@ -181,7 +181,7 @@ test('where n8n refuses to let it sleep, the item names its task', async () => {
 	const { json } = await runNode({
 		parameters: [sound, asleep],
 		tasks: asleepFor(0, 400),
-		breaks: [{ what: 'suspending', from: 0, times: 1 }],
+		breaks: [{ what: 'putExecutionToWait', from: 0, times: 1 }],
 		node: goOn,
 	});
 	expect(json).toMatchObject([{ status: 'done' }, { outcome: 'unreachable', task_id: idOf(1) }]);

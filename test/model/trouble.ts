@@ -1,15 +1,6 @@
 /** n8n out of order: what of it throws. */
 import type { BreakScript, History } from './history';
 
-const USES = {
-	getExecutionId: 'execution ID',
-	addExecutionHints: 'hints',
-	getNodeParameter: 'parameters',
-	evaluateExpression: 'expressions',
-	getCredentials: 'credential',
-	putExecutionToWait: 'suspending',
-} as const;
-
 export class Trouble {
 	private readonly uses = new Map<string, number>();
 	/** From a store to its guard, and back. */
@@ -33,15 +24,16 @@ export class Trouble {
 		throw new Error(`${what}: out of order`);
 	}
 
-	/** Makes everything of a context throw where the history has it so, but the log. */
+	/** Makes everything of a context throw where the history has it so, its log apart. */
 	around<T>(context: T): T {
 		const methods = context as Record<string, (...given: unknown[]) => unknown>;
-		for (const [name, what] of Object.entries(USES)) {
-			const method = methods[name];
-			methods[name] = (...given) => {
+		for (const what of new Set(this.history.breaks.map((each) => each.what))) {
+			const method = methods[what];
+			if (typeof method !== 'function') continue;
+			methods[what] = (...given) => {
 				// Those two fields take no expression.
 				if (given[0] !== 'resource' && given[0] !== 'operation') this.use(what);
-				return method?.apply(context, given);
+				return method.apply(context, given);
 			};
 		}
 		const { getContext } = methods;
