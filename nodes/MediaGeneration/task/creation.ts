@@ -153,7 +153,8 @@ function readSuccess(answer: Answer): Creation {
 	const taskId = taskIdOf(body);
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
 	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`;
-	return unclear(message, status, taskIdIn(answer.text));
+	const { text, headers } = answer;
+	return unclear(message, status, taskIdIn(text) ?? taskIdInAddress(headers.location));
 }
 
 function readSilence({ kind, reason }: NoAnswer): Creation {
@@ -196,7 +197,8 @@ function readRefusal(answer: Answer): Creation {
 		const message = `The service answered with a redirect (${said})${named}; the task may exist`;
 		return unclear(message, status, taskId);
 	}
-	if (status >= 500 || status === 408 || status < 200) {
+	// A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED).
+	if (status >= 500 || status === 408 || status === 499 || status < 200) {
 		const message = `The service failed while it handled the request (${said}); the task may exist`;
 		return unclear(message, status);
 	}
