@@ -51,6 +51,7 @@ test.each<[string, number, (page: unknown[], number: number) => unknown]>([
 	['results with texts for numbers', 4, (results) => ({ results, total: '230', page: '1' })],
 	['data, and has_more', 3, (data, page) => ({ data, pagination: { has_more: page < 3 } })],
 	['tasks that are wrapped', 4, (tasks) => tasks.map((each) => ({ task: each }))],
+	['objects for numbers', 4, (data) => ({ data, page: [], limit: { toString: {} }, total: {} })],
 	['data in data', 4, (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],
 ])('pages are followed: %s, %d requests', async (_, times, shape) => {
 	const given = [range(200, 300), range(100, 200), range(70, 100)];

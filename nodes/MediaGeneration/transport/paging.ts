@@ -29,7 +29,9 @@ export function saysMore(body: unknown): boolean | undefined {
 	const places = placesIn(body);
 	const said = places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
-	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) =>
-		Number(page) * Number(page_size) < Number(total);
+	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) => {
+		const [at = NaN, size = NaN, all = NaN] = [page, page_size, total].map(asNumber);
+		return at * size < all;
+	};
 	return said ?? (places.some(isBefore) || undefined);
 }
