@@ -103,7 +103,8 @@ function* endOfPart(text: string, { ideal, most, pattern }: Wanted): Work<number
 	if (place !== undefined) return place;
 	const at = anywhere(text, most);
 	const tag = tags.find(({ start, end }) => start < at && at < end);
-	return tag === undefined ? at : tag.start || tag.end;
+	// An emoji counts as two characters, so a tag can be longer than a part.
+	return [tag?.start, tag?.end].find((end = 0) => end > 0 && end <= most) ?? at;
 }
 
 /**

@@ -219,9 +219,10 @@ describe('tags', () => {
 	});
 
 	test('that do not fit into a part, or are no tags, are cut like any text', () => {
-		const long = `[${'word '.repeat(30)}]`;
-		for (const part of splitText(`Then: ${long} and more`, 50))
-			expect(part.length).toBeLessThanOrEqual(50);
+		// The last one has 48 code points, of two characters each.
+		for (const long of ['word '.repeat(30), '😀'.repeat(46)])
+			for (const part of splitText(`Then: [${long}] and more`, 50))
+				expect(part.length).toBeLessThanOrEqual(50);
 		const open = `<${'word '.repeat(200)}`;
 		expect(splitText(open, 100).length).toBeLessThan(15);
 		const wide = `<${'word. '.repeat(100)}>`;
