@@ -130,6 +130,21 @@ test('"Task: Wait" has seen a task before the sleep: its ID is not mistyped, so 
 	expect([execution.woken, json]).toMatchObject([true, [{ task_id: 't', status: 'done' }]]);
 });
 
+test('a refusal for less than a minute as it wakes makes no task unreachable, which the loop has seen done', async () => {
+	const { json, execution } = await runNode({
+		parameters: [asleep, asleep],
+		tasks: asleepFor(20, 100),
+		node: { reachable: false },
+		answer({ method, url }) {
+			const seconds = (Date.now() - START) / 1_000;
+			const isRefused = method === 'GET' && url.endsWith(ID) && seconds > 60 && seconds < 140;
+			return isRefused ? { status: 401, body: { success: false, error: 'slow down' } } : undefined;
+		},
+	});
+	expect(execution.woken).toBe(true);
+	expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
+});
+
 test('what is unclear is in the log before the sleep, out of which nothing may come', async () => {
 	const { logs } = await runNode({
 		parameters: [sound, asleep],

@@ -99,7 +99,7 @@ describe('it sleeps until all of its tasks are over', () => {
 		await world.clock.advance(10 * MIN - 1);
 		expect(world.calls).toEqual([]);
 		await world.clock.advance(5 * MIN);
-		expect(world.calls).toMatchObject([{ url: RESUME_URL, body: { id: 'a', all_over: true } }]);
+		expect(world.calls).toMatchObject([{ url: RESUME_URL, body: { id: 'a', all_over: [] } }]);
 		const polls = world.polls.length;
 		await world.clock.advance(24 * HOUR);
 		expect([world.calls.length, world.polls.length]).toEqual([1, polls]);
@@ -113,8 +113,22 @@ describe('it sleeps until all of its tasks are over', () => {
 			await world.clock.advance(HOUR);
 			expect(world.client.requests.length).toBeGreaterThanOrEqual(3);
 			expect(world.calls[0]?.atMs).toBeGreaterThanOrEqual(MIN);
+			expect(world.calls[0]?.body).toMatchObject({ all_over: ['a'] });
 		},
 	);
+
+	test('where the node could not read a task that was done, it is polled until its end, or its refusal, is sure', async () => {
+		const world = new World({ a: { ms: 0 } });
+		world.answers = [{ statusCode: 503, body: { received: false } }, FINISHED];
+		world.onCall = () => (world.tasks.a = { answers: answer(401, { error: 'no' }) });
+		world.asleep({ when: 'now' });
+		await world.clock.advance(HOUR);
+		expect(world.calls.map(({ body }) => body)).toMatchObject([
+			{ all_over: [] },
+			{ all_over: ['a'] },
+		]);
+		expect(world.calls[1]?.atMs).toBeGreaterThanOrEqual(2 * MIN);
+	});
 
 	test('a thousand tasks are polled ten at a time, and the first ones only until they end', async () => {
 		const tasks = Array.from({ length: 1_000 }, (_, index) => [`t${index}`, { ms: HOUR }] as const);

@@ -221,7 +221,7 @@ describe('what a call leaves open this process follows up', () => {
 			const { calls } = await until(lagMs, { id: 't1', status: 'done' }, lagMs * 1.2 + 2_000);
 			expect(calls[0]).toMatchObject({
 				url: `${RESUME_URL}/media-generation?signature=token`,
-				body: { all_over: true },
+				body: { all_over: [] },
 			});
 		},
 	);
@@ -359,23 +359,24 @@ describe('it wakes', () => {
 		'with a task that is %s, once a loop has seen that for long enough',
 		async (_name, said, json) => {
 			const { post } = sleeping({ says: () => said });
-			const all_over = true;
 			await onMachine(async () => {
 				expect((await post({ id: 't1', status: 'done' })).items).toBeUndefined();
-				expect((await post({ id: 't1', all_over })).items).toMatchObject([{ json }]);
+				expect((await post({ id: 't1', all_over: [] })).items).toBeUndefined();
+				expect((await post({ id: 't1', all_over: ['t1'] })).items).toMatchObject([{ json }]);
 			});
 		},
 	);
 
 	test.each([true, false])(
 		'as failed once the service has said twice what it does not state plainly (a loop calls: %j)',
-		async (all_over) => {
+		async (byLoop) => {
 			const unclear = { status: 'error', success: false };
 			for (const [answers, ends] of [
 				[[unclear, unclear], { outcome: 'failed' }],
 				[[unclear, 'done'], { status: 'done' }],
 			] as const) {
 				const { post } = sleeping({ says: (_, nth) => answers[nth - 1] ?? 'done' });
+				const all_over = byLoop ? [] : undefined;
 				const call = async () => await post({ id: 't1', status: 'done', all_over });
 				expect((await onMachine(call)).items).toMatchObject([{ json: ends }]);
 			}
@@ -394,7 +395,7 @@ describe('it wakes', () => {
 
 	test('not by the word of a caller alone that all tasks are over', async () => {
 		const { post } = sleeping({ says: () => 'doing' });
-		const call = async () => await post({ id: 't1', all_over: true });
+		const call = async () => await post({ id: 't1', all_over: [] });
 		expect(await onMachine(call)).toEqual(RUNS);
 	});
 
@@ -486,7 +487,7 @@ describe('calls beyond four at once', () => {
 		await onMachine(async (machine) => {
 			const { stores, all } = full();
 			await machine.pause(1_000);
-			const body = { id: 't1', all_over: true };
+			const body = { id: 't1', all_over: [] };
 			expect(await sleeping().post(body)).toEqual(told(503, BUSY));
 			const loop = sleeping().post(body);
 			await machine.pause(1_000);

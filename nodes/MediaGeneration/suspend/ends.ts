@@ -14,8 +14,8 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Whether the caller is our own loop, which has polled all tasks until they ended, or were refused for long enough. */
-	saysAllOver: boolean;
+	/** Tasks that our own loop, which has polled all until they ended, gave up; undefined if the caller is another. */
+	givenUp: readonly string[] | undefined;
 }
 
 type Polled =
@@ -52,7 +52,7 @@ async function poll(
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, echoes);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
-	if (reported.saysAllOver) {
+	if (reported.givenUp?.includes(taskId)) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen);
 		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
 		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));

@@ -7,7 +7,7 @@ import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
-import { isObject, parseJson } from '../base/json';
+import { isObject, parseJson, textsIn } from '../base/json';
 import { isSameId } from '../transport/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
@@ -71,7 +71,8 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	const client = await recentClient(context);
 	cleanerOf(context).hasUrl(resumeUrl);
 	const body: unknown = context.getBodyData();
-	const saysAllOver = isObject(body) && body[ALL_OVER] === true;
+	const over = isObject(body) ? body[ALL_OVER] : undefined;
+	const givenUp = Array.isArray(over) ? textsIn(over) : undefined;
 	return {
 		sleeping: {
 			id,
@@ -82,7 +83,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			notes,
 			items: items as INodeExecutionData[],
 		},
-		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', saysAllOver },
+		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', givenUp },
 		calls: ensured(called, id, () => new Calls()),
 	};
 }
@@ -97,12 +98,12 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 }
 
 /** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
-function admit({ sleeping, reported: { taskId, saysAllOver }, calls }: Call): void {
+function admit({ sleeping, reported: { taskId, givenUp }, calls }: Call): void {
 	if (calls.resumedUntil > now()) {
 		calls.missed.add(taskId);
 		throw beingResumed();
 	}
-	if (saysAllOver || resumptions.hasRoom) return;
+	if (givenUp !== undefined || resumptions.hasRoom) return;
 	watchOver(sleeping, 'now');
 	const words = 'too many executions are being resumed: they are woken one after another';
 	// By then this process has woken most of the executions that it refused to wake.

@@ -47,7 +47,7 @@ export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
 export const POLLS_AT_ONCE = 10;
 
 async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promise<void> {
-	const { tasks, client } = asleep;
+	const { tasks } = asleep;
 	const { signal } = loop.stop;
 	const pauses = tasks.map(({ called, createdAt }) => {
 		const ageMs = realClock.now() - createdAt;
@@ -55,16 +55,25 @@ async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promis
 	});
 	const pauseMs = pauses.reduce((one, other) => Math.min(one, other), Infinity);
 	if (when === 'later') await realClock.sleep(pauseMs, signal);
-	const turns = new Limiter(POLLS_AT_ONCE);
-	const polling = { ...realClock, client, signal, polls: new Limiter(POLLS_AT_ONCE) };
-	await Promise.all(
-		tasks.map(async (task) => await turns.run(async () => await waitForTask(task, polling))),
-	);
+	const givenUp = await untilAllEnd(asleep, signal);
 	if (signal.aborted) return;
 	loop.calls = true;
 	// The last callback gets some time to wake it first.
 	if (when === 'later' && tasks.some(({ called }) => called)) await realClock.sleep(20_000);
-	await callUntilAwake(asleep);
+	await callUntilAwake(asleep, givenUp, signal);
+}
+
+/** Returns the IDs of those that did not end by the service's own word, such as refused ones. */
+async function untilAllEnd({ tasks, client }: Asleep, signal: AbortSignal): Promise<string[]> {
+	const turns = new Limiter(POLLS_AT_ONCE);
+	const polling = { ...realClock, client, signal, polls: new Limiter(POLLS_AT_ONCE) };
+	const ends = await Promise.all(
+		tasks.map(async (task) => await turns.run(async () => await waitForTask(task, polling))),
+	);
+	return tasks.flatMap(({ taskId }, index) => {
+		const end = ends[index];
+		return end?.kind === 'failed' && end.failure.outcome !== 'failed' ? [taskId] : [];
+	});
 }
 
 /** n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. */
@@ -72,13 +81,18 @@ export const RESUMPTIONS_AT_ONCE = 4;
 
 const ownCalls = new Limiter(RESUMPTIONS_AT_ONCE);
 
-async function callUntilAwake(asleep: Asleep): Promise<void> {
+async function callUntilAwake(
+	asleep: Asleep,
+	givenUp: string[],
+	signal: AbortSignal,
+): Promise<void> {
 	const { tasks, resumeUrl, context } = asleep;
 	const deadline = lastDeadline(tasks);
-	const body = { id: tasks[0]?.taskId, [ALL_OVER]: true };
+	let over = givenUp;
 	let wasTaken = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
+		const body = { id: tasks[0]?.taskId, [ALL_OVER]: over };
 		const reply = await ownCalls.run(async () => await callSelf(context, resumeUrl, body));
 		const meaning = meaningOf(reply);
 		if (meaning === 'sleeps no more' || (wasTaken && meaning === 'runs')) return;
@@ -89,10 +103,14 @@ async function callUntilAwake(asleep: Asleep): Promise<void> {
 		// n8n can lose a resumption that it has accepted, so another call makes sure.
 		const pauseMs = backoffMs(calls, { firstMs: 1_000, mostMs: 60_000 });
 		await realClock.sleep(meaning === 'handled' ? 60_000 : pauseMs);
+		if (meaning !== 'handled' || reply.status === 200) continue;
+		// The node has seen a task otherwise than this loop: refused by now, or running.
+		const seenEnded = tasks.map((task) => ({ ...task, called: false }));
+		over = await untilAllEnd({ ...asleep, tasks: seenEnded }, signal);
 	}
 }
 
-/** Field by which the call of a loop says that it has seen all tasks end, or refused for long enough. */
+/** Field by which the call of a loop says that it has seen all tasks end, with the IDs of those that it gave up. */
 export const ALL_OVER = 'all_over';
 
 export const NOT_WAITED_FOR = 'no task is waited for here';
