@@ -250,7 +250,9 @@ test.each<[string, Reply, string[]]>([
 		expect(logged).toEqual([]);
 		await clock.advance(10_000);
 		expect(logged).toEqual(lines);
-		expect(client.account.made.size).toBe(lines.length);
+		expect([...client.account.made.values()].map(({ since }) => since)).toEqual(
+			lines.map(() => start),
+		);
 	},
 );
 

@@ -118,21 +118,23 @@ function lateFailure({ refusal }: FullAccount, { fullMs }: Place): Failure {
 }
 
 async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
-	const { client, stop, over } = deps;
+	const { client, stop, over, now } = deps;
+	const sentAt = now();
 	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
-	if (reply === undefined) void sent.then((late) => logLate(deps, late));
+	if (reply === undefined) void sent.then((late) => logLate(deps, late, sentAt));
 	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 }
 
 /** Names the task in the log, which is the only place left after the execution was stopped. */
-function logLate({ client, context, ledger }: CreateDeps, reply: Reply): void {
+function logLate({ client, context, ledger }: CreateDeps, reply: Reply, sentAt: number): void {
 	const creation = readCreation(reply);
 	const isCreated = creation.kind === 'created';
 	const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 	if (taskId === undefined) return;
-	client.account.created(taskId);
+	// A Retry that has begun since searches for it, too.
+	client.account.created(taskId, sentAt);
 	const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
 	logOf(context).warn(
 		`task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,
