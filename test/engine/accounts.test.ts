@@ -33,10 +33,13 @@ describe('a credential whose fields are expressions', () => {
 		expect(setting.attempts()).toBe(0);
 	});
 
-	it('can not be suspended: n8n has no items when it wakes the execution', async () => {
+	it.each([
+		['another key', credentials],
+		['another header', () => ({ keyHeader: '={{ $json.header }}' })],
+	])('can not be suspended for %s: a woken execution has no items', async (_, given) => {
 		const { error } = await setting.run({
 			parameters: { ...sound('Rain'), waitMode: 'callback' },
-			credentials: credentials(),
+			credentials: given(),
 		});
 		expect(error?.message).toMatch(/credential whose fields depend on the items/);
 		expect(setting.attempts()).toBe(0);

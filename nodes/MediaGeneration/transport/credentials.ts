@@ -55,10 +55,10 @@ export async function readCredentials(
 	return { credentials, data, readAt: now() };
 }
 
-/** Tells whether the key or the address may differ by item. */
+/** Tells whether any field of the credential may differ by item. */
 export async function dependsOnItems(context: IExecuteFunctions): Promise<boolean> {
 	const stored = await storedCredential(context, CREDENTIAL);
-	const fields = [stored?.baseUrl, stored?.apiKey, stored?.callbackSecret];
+	const fields = Object.values(stored ?? {});
 	// n8n resolves such an expression for each item, and can't resolve it in a webhook.
 	const ofItem = /^=.*\$(?!secrets\b|vars\b|env\b)/s;
 	return fields.some((value) => typeof value === 'string' && ofItem.test(value));
