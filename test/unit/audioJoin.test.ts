@@ -161,7 +161,7 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 	['no audio', [one, text], {}, /: it is not an MP3 or WAV file \(the 2nd item\)$/, CONVERT],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
-	['a group that is an object', [one, two], { groupBy: {} }, NO_TEXT, /^Enter text in/],
+	['a group that is an object', [one], { groupBy: {} }, NO_TEXT, /^Enter text in/],
 ])('refused in words: %s', async (_, input, fields, message, description) => {
 	const parameters = { ...join, ...fields };
 	const { error, output } = await runNode({ parameters, input });
@@ -173,6 +173,19 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		{ error: error?.message, description: error?.description, outcome: 'invalid' },
 	]);
 	expect(went.output[0]?.pairedItem).toEqual(input.map((_item, index) => ({ item: index })));
+});
+
+test('an item whose group can not be read costs the groups of the others nothing', async () => {
+	const { json, output } = await runNode({
+		parameters: ['x', {}, 'x'].map((groupBy) => ({ ...join, groupBy })),
+		input: [one, two, one],
+		node: goOn,
+	});
+	expect(json).toMatchObject([{ outcome: 'invalid' }, { group: 'x' }]);
+	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
+		[{ item: 1 }],
+		[{ item: 0 }, { item: 2 }],
+	]);
 });
 
 test.each([

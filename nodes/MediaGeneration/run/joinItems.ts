@@ -12,14 +12,6 @@ import { ensured } from '../base/boundedMap';
 import { attempt, attemptLater, invalid, type Failure, itemsInWords } from '../base/failures';
 import { failedItem, type Executing } from './output';
 
-/** Groups items by their value of Group By; undefined if it is empty. */
-function groupsOf(items: readonly ItemFields[]): Map<string | undefined, ItemFields[]> {
-	const groups = new Map<string | undefined, ItemFields[]>();
-	for (const item of items)
-		ensured(groups, item.optionalText('groupBy', 'Group By'), () => []).push(item);
-	return groups;
-}
-
 function inputSource(fields: ItemFields): SoundSource {
 	const label = 'Input Data Field Name';
 	const sound = itemFile(fields, fields.requiredText('inputBinaryField', label), label);
@@ -77,10 +69,14 @@ export async function joinItems(
 		const item = failedItem(executing, failure, group[0]?.itemIndex ?? 0);
 		return Object.assign(item, { pairedItem: pairedItems(group) });
 	};
-	const grouped = attempt(() => groupsOf(items));
-	if (!grouped.ok) return [failed(grouped.failure, items)];
 	const output: INodeExecutionData[] = [];
-	for (const [value, group] of grouped.value) {
+	const groups = new Map<string | undefined, ItemFields[]>();
+	for (const item of items) {
+		const read = attempt(() => item.optionalText('groupBy', 'Group By'));
+		if (read.ok) ensured(groups, read.value, () => []).push(item);
+		else output.push(failed(read.failure, [item]));
+	}
+	for (const [value, group] of groups) {
 		const joined = await attemptLater(async () => await joinGroup(context, value, group));
 		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
