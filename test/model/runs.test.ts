@@ -389,7 +389,15 @@ describe('long texts', () => {
 		]);
 		const { error } = await runNode(given);
 		expect(error?.message).toMatch(/^Part 2 of 2/);
-		expect(error?.description).toMatch(/pay only for what failed/);
+		expect(error?.description).toMatch(
+			/pay only for what failed\. "Task: Wait" fetches the others/,
+		);
+		const parameters = { ...wait, taskId: [idOf(0)], downloadOutput: false };
+		const input = json.map((each) => ({ json: each }));
+		const metadata = { audio_url: 'https://files.example/0.wav' };
+		const body = { id: idOf(0), status: 'done', metadata };
+		const other = await runNode({ parameters, input, answer: () => ({ body }) });
+		expect(other.json).toMatchObject([{ status: 'done', task_id: idOf(0) }]);
 		const doubt = { parameters: long('join'), creations: [refused, unclear], node: goOn };
 		expect((await runNode(doubt)).json).toMatchObject([{ outcome: 'unknown', part: 2 }]);
 	});

@@ -49,6 +49,10 @@ export function partJson({ texts }: Assembly, number: number, task_id: string): 
 	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
 }
 
+/** n8n repeats no run whose failures became items, nor one that slept. */
+const OTHER_PARTS =
+	'The other parts are kept: Retry On Fail, and n8n\'s Retry, pay only for what failed. "Task: Wait" fetches the others by their IDs, which "task_ids" has beside this one.';
+
 /** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined if no single one failed */
 export function failureOfWhole(
 	failure: Failure,
@@ -65,7 +69,7 @@ export function failureOfWhole(
 	return {
 		...failure,
 		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,
-		description: `${failure.description} The other parts are kept: Retry On Fail, and n8n's Retry, pay only for what failed.`,
+		description: `${failure.description} ${OTHER_PARTS}`,
 		whole: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
 	};
 }
