@@ -50,6 +50,7 @@ test.each<[string, number, (page: unknown[], number: number) => unknown]>([
 	['tasks', 4, (tasks) => ({ tasks })],
 	['results with texts for numbers', 4, (results) => ({ results, total: '230', page: '1' })],
 	['data, and has_more', 3, (data, page) => ({ data, pagination: { has_more: page < 3 } })],
+	['has_more as a text', 3, (data, page) => ({ data, has_more: page < 3 ? 'true' : 'false' })],
 	['tasks that are wrapped', 4, (tasks) => tasks.map((each) => ({ task: each }))],
 	['objects for numbers', 4, (data) => ({ data, page: [], limit: { toString: {} }, total: {} })],
 	['data in data', 4, (tasks, page) => ({ data: { tasks, total_pages: 3, page } })],

@@ -1,5 +1,5 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { asNumber, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/limits';
 
 const RECORD_NAMES = [
@@ -27,7 +27,7 @@ export function totalOf(body: unknown): number {
 /** Tells whether the service says that more follows; undefined if it says nothing. */
 export function saysMore(body: unknown): boolean | undefined {
 	const places = placesIn(body);
-	const said = places.map(({ has_more: more }) => more).find((more) => typeof more === 'boolean');
+	const said = places.map((at) => asBoolean(at.has_more)).find((more) => more !== undefined);
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
 	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) => {
 		const [at = NaN, size = NaN, all = NaN] = [page, page_size, total].map(asNumber);
