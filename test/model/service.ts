@@ -275,7 +275,7 @@ export class Service {
 			case 'ID is a number':
 				return { statusCode: 200, headers: {}, body: `{"task_id":${id}}` };
 			case 'key echoed':
-				return this.json(200, { task_id: id, echo: JSON.stringify(request.headers) });
+				return this.json(200, { task_id: id, echo: JSON.stringify(request) });
 			default: {
 				const cost = sent.task?.script.cost ?? -1;
 				return this.json(200, { task_id: id, ...(cost < 0 ? {} : { credit_cost: cost }) });
