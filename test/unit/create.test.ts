@@ -81,7 +81,7 @@ test.each<[string, Reply, object]>([
 	const submitted = await clock.run(create());
 	expect(submitted).toMatchObject(expected);
 	expect(client.requests).toHaveLength(1);
-	// It is no other creation's.
+	// Another creation does not take it.
 	const { taskId } = (submitted as { failure: { taskId?: string } }).failure;
 	expect([...client.account.made.keys()]).toEqual(taskId === undefined ? [] : [taskId]);
 });

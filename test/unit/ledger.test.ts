@@ -296,6 +296,7 @@ test.each<[string, NodeRun, NodeRun, boolean]>([
 		ledger.forget({ item: 3, part: 0 });
 	});
 	const tasks = [CREATED, SECOND].map(({ taskId }) => ({ item: 0, taskId }));
+	expect(new Ledger(store, run).taskIds).toEqual(tasks.map(({ taskId }) => taskId));
 	expect(new Ledger(store, run).left).toEqual({
 		made: isLeft ? tasks : [],
 		unclear: isLeft ? [{ item: 1, failure: FAILURE }] : [],

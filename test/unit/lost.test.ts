@@ -15,6 +15,8 @@ const request = (text = 'rain'): CreationRequest => ({
 	...{ kind: 'sound-effect', path: '/v1/task/sound-effect' },
 	body: { text },
 });
+/** A task of another round of a loop. */
+const NOTED = 'noted';
 const iso = (ms: number) => new Date(START + ms).toISOString();
 /** A listed task that was made so many ms after the request. */
 const taskOf = (id: string, at = 500, more: object = {}) => {
@@ -34,6 +36,7 @@ interface Given {
 function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given = {}) {
 	const clock = new VirtualClock(START);
 	const readAt: number[] = [];
+	const ledger = { taskIds: [NOTED] };
 	const client = scriptedClient(({ path }, count) => {
 		readAt.push(clock.now() - START);
 		const other = instead?.(path, count);
@@ -46,7 +49,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 	const search = async (given: Partial<Sought> = {}, { signal } = new AbortController()) =>
 		await clock.run(
 			findLost(
-				{ client, now: clock.now, sleep: clock.sleep, over: signal },
+				{ client, ledger, now: clock.now, sleep: clock.sleep, over: signal },
 				{ request: request(), sentAt: START, isEarlier: true, ...given },
 			),
 		);
@@ -72,6 +75,7 @@ test.each<[string, Listed[], unknown, Given?]>([
 		{ aheadMs: HOUR },
 	],
 	['one of two', [taskOf('a'), taskOf('b')], ['a', 'b']],
+	['not one that is noted', [taskOf(NOTED), taskOf('b')], 'b'],
 	['one of another type', [taskOf('a', 500, { type: 'sfx' })], ['a']],
 	['one without a type', [taskOf('a', 500, { type: undefined })], 'a'],
 	['one without a text', [taskOf('a', 500, { text: undefined })], ['a']],

@@ -79,7 +79,8 @@ async function sendInTurn(
 				return creation;
 			case 'unclear': {
 				const { taskId } = creation.failure;
-				if (taskId !== undefined) client.account.created(taskId);
+				// It is not new: it may also be that of another request, which n8n has lost.
+				if (taskId !== undefined) client.account.created(taskId, 0);
 				return { ...creation, sentAt };
 			}
 			case 'retry': {

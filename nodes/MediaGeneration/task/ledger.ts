@@ -226,6 +226,11 @@ export class Ledger {
 		return first.ok ? first.value : texts;
 	}
 
+	/** IDs of all tasks in the notes, also of other rounds of a loop. */
+	get taskIds(): string[] {
+		return this.opened?.entries.flatMap(({ taskId }) => taskId ?? []) ?? [];
+	}
+
 	/** What the tries of this execution made, as far as it can be read. Whatever ends a run has to name it. */
 	get left() {
 		const made: Array<{ item: number; taskId: string }> = [];

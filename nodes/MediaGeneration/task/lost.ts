@@ -17,6 +17,8 @@ import { resemblance, type Resemblance } from './resemblance';
 
 interface SearchDeps extends Clock {
 	client: ServiceClient;
+	/** IDs of tasks that are known. */
+	ledger: { taskIds: readonly string[] };
 	/** Aborts when the run has ended. */
 	over: AbortSignal;
 }
@@ -112,7 +114,7 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { client, now, sleep, over } = deps;
+	const { client, ledger, now, sleep, over } = deps;
 	const { request, isExact = true, overAt = 0 } = sought;
 	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
@@ -128,7 +130,8 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		if (fit !== 'none') fits.set(whole, fit);
 	}
 	// Another search may have taken one meanwhile.
-	const isOthers = ({ taskId }: ListedTask) => (made.get(taskId)?.since ?? -1) >= overAt;
+	const isOthers = ({ taskId }: ListedTask) =>
+		ledger.taskIds.includes(taskId) || (made.get(taskId)?.since ?? -1) >= overAt;
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
