@@ -170,13 +170,17 @@ describe('On Error', () => {
 		expect(Object.keys(binary ?? {})).toHaveLength(1);
 		const parameters = { ...sound, options: { splitFiles: true } };
 		const split = await runNode({ parameters, node: goOn, files: ['HTTP 403', 'ok'] });
-		expect(split.json).toMatchObject([{ status: 'done' }, { outcome: 'undelivered' }]);
-		expect(split.output.map((each) => each.binary !== undefined)).toEqual([true, false]);
+		expect(split.json).toMatchObject([{ outcome: 'undelivered' }, { status: 'done' }]);
+		expect(split.output.map((each) => each.binary !== undefined)).toEqual([false, true]);
 		// A part without its sound is no result, although it has its captions.
-		const { json: parts } = await runNode({
-			...{ parameters: long('parts'), node: goOn, files: ['HTTP 403', 'ok', 'ok', 'ok'] },
-		});
-		expect(parts).toMatchObject([{ part: 2 }, { outcome: 'undelivered', part: 1 }]);
+		const files: Given['files'] = ['HTTP 403', 'ok', 'ok', 'ok'];
+		const { json: parts } = await runNode({ parameters: long('parts'), node: goOn, files });
+		expect(parts).toMatchObject([{ outcome: 'undelivered', part: 1 }, { part: 2 }]);
+		// n8n repeats a node whose first item failed.
+		const node = { ...goOn, tries: 2 };
+		const again = await runNode({ parameters: long('parts'), node, files });
+		expect(again.json).toMatchObject([{ part: 1 }, { part: 2 }]);
+		expect(again.sent).toHaveLength(2);
 	});
 
 	test('the first failed item in the order of the input is the one that is thrown', async () => {

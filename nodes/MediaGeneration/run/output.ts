@@ -70,10 +70,10 @@ export class Report {
 		if (result.delivered === undefined) return [failureItem(node, result)];
 		const { items, outputs } = result.delivered;
 		const binary = items[0]?.binary;
-		// With Split Files, the files that were fetched have items of their own, and the failure names no binary field.
-		return outputs.some(({ binaryProperty }) => binaryProperty !== undefined)
-			? [failureItem(node, result, { outputs, binary })]
-			: [...items.filter(isWhole), failureItem(node, result, { outputs })];
+		if (outputs.some(({ binaryProperty }) => binaryProperty !== undefined))
+			return [failureItem(node, result, { outputs, binary })];
+		// The files that were fetched have items of their own. n8n repeats a node by its first item.
+		return [failureItem(node, result, { outputs }), ...items.filter(isWhole)];
 	}
 
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
