@@ -4,6 +4,7 @@ import {
 	readTriggerFileSettings,
 	readTriggerSettings,
 } from '../../nodes/MediaGeneration/actions/trigger';
+import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { fakeN8n } from '../support/n8n';
 import { fieldsWith } from './itemFields';
 
@@ -40,6 +41,9 @@ test('an expression that fails counts as none: n8n would start the workflow with
 	};
 	const { context } = fakeN8n<IWebhookFunctions>({ own: { getNodeParameter } });
 	expect(readTriggerSettings(context)).toEqual(PLAIN);
+	// Nor may the execution fail then, which the same event does not start again.
+	const fields = new ItemFields(fakeN8n({ own: { getNodeParameter } }).context, 0);
+	expect(readTriggerFileSettings(fields)).toEqual(FILES);
 });
 
 test.each<[Fields, object]>([

@@ -73,15 +73,17 @@ export interface TriggerSettings {
 	deduplicate: boolean;
 }
 
+function readable(read: () => unknown): unknown {
+	const given = attempt(read);
+	return given.ok ? given.value : undefined;
+}
+
 /**
  * A value that can't be used, or whose expression fails, falls back to the default: a callback must not be lost because of a misspelt option,
  * and if the webhook threw, n8n 2.41 would start the workflow with an empty item.
  */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
-	const read = (name: string): unknown => {
-		const given = attempt((): unknown => context.getNodeParameter(name, undefined));
-		return given.ok ? given.value : undefined;
-	};
+	const read = (name: string) => readable(() => context.getNodeParameter(name, undefined));
 	const [statuses, options] = [read('statuses'), read('options')];
 	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
 	return {
@@ -93,10 +95,11 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 }
 
 export function readTriggerFileSettings(fields: ItemFields): FileSettings {
-	const maxFileMb = asNumber(fields.options.maxFileSize) ?? ui.MAX_FILE_MB;
+	const read = (name: string) => readable(() => fields.raw(name));
+	const maxFileMb = asNumber(read('maxFileSize')) ?? ui.MAX_FILE_MB;
 	return {
-		download: asBoolean(fields.raw('downloadOutput')) ?? true,
-		outputBinaryField: trimmedText(fields.raw('outputBinaryField')) ?? 'data',
+		download: asBoolean(read('downloadOutput')) ?? true,
+		outputBinaryField: trimmedText(read('outputBinaryField')) ?? 'data',
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : ui.MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,
