@@ -180,13 +180,16 @@ export function shownBy({ n8n, baseUrl }: Pick<World, 'n8n' | 'baseUrl'>): Evide
 			text,
 			secrets: url.startsWith(`${baseUrl}/`) ? [SECRET] : [KEY, SECRET],
 		})),
-		...n8n.executions.map(({ id, output, error, logs, kept, saved }) => ({
+		...n8n.executions.map(({ id, output, error, logs, kept, saved, ...left }) => ({
 			where: `execution ${id}`,
 			// n8n saves each of an error's own fields.
-			text: JSON.stringify([output, { ...(error as object) }, String(error), logs, kept, saved]),
+			text: JSON.stringify([
+				...[output, { ...(error as object) }, String(error), logs, kept, saved],
+				...[left.hints, left.metadata, left.flow, left.found, left.staticData],
+			]),
 			secrets: [KEY, SECRET, TOKEN],
 		})),
-		...n8n.answers.map((text) => ({ where: 'an answer', text, secrets: [KEY, SECRET] })),
+		...n8n.answers.map((text) => ({ where: 'an answer', text, secrets: [KEY, SECRET, TOKEN] })),
 	];
 }
 

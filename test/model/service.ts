@@ -323,6 +323,8 @@ export class Service {
 			status,
 			type: 'speech',
 			receive_url: receiveUrl as string,
+			// As PHP writes it.
+			request: JSON.stringify({ receive_url: receiveUrl }).replaceAll('/', '\\/'),
 			...OWN_FIELDS[script.own],
 			progress: status === 'done' ? 100 : progress,
 			...(script.cost < 0 ? {} : { credit_cost: script.cost }),
