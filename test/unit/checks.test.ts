@@ -157,16 +157,14 @@ test.each<[string, Setting['answered']]>([
 
 describe('where this n8n does not answer at its own address', () => {
 	const said = (statusCode: number, body: unknown) => ({ answered: { statusCode, body } });
+	const headers = { location: '/n8n/webhook-waiting/7/media-generation?signature=token' };
+	const MOVED = { statusCode: 308, headers, body: '' };
 	const cases: Array<[string, Setting, string]> = [
 		['a bad gateway', said(502, ''), 'it answered HTTP 502'],
 		['another server', said(404, '<html>'), 'it answered HTTP 404'],
 		['a page of one', said(200, '<html>'), 'it answered HTTP 200'],
 		['a proxy with a login', said(401, { error: 'log in' }), 'it answered HTTP 401'],
-		[
-			'one that redirects',
-			{ answered: { statusCode: 307, headers: { location: PUBLIC }, body: '' } },
-			'it answered HTTP 307',
-		],
+		['one that adds a prefix', { answered: MOVED }, 'it answered HTTP 308'],
 		[
 			'another n8n',
 			said(404, { message: 'The execution "7" does not exist.' }),

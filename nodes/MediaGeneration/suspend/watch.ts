@@ -134,7 +134,7 @@ const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
 ];
 
 /** n8n redirects callers to a form while that is the last node which it has stored, whether the execution runs, waits or has finished. */
-const TO_FORM = new RegExp(`^/.*/${WEBHOOK_PATH}\\?`);
+const TO_FORM = new RegExp(`^/(?!.*webhook-waiting).*/${WEBHOOK_PATH}\\?`);
 
 export function meaningOf(reply: SelfReply): Meaning {
 	if (reply.status === undefined) return 'unknown';
