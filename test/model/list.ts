@@ -22,18 +22,24 @@ export const taskLists = fc.record({
 		fc.constant<ListFault[]>([]),
 		fc.array(fc.constantFrom(...(Object.keys(LIST_FAULTS) as ListFault[])), { maxLength: 5 }),
 	),
-	/** `none`: the service has no list. */
-	kind: fc.constantFrom('none' as const, 'data' as const, 'data' as const, 'bare' as const),
+	/** `none`: the service has no list. `short`: two tasks, whichever page is asked for. */
+	kind: fc.constantFrom(
+		'none' as const,
+		'data' as const,
+		'data' as const,
+		'bare' as const,
+		'short',
+	),
 	/** How long after its creation a task is listed, in seconds. */
 	lag: fc.constantFrom<number>(0, 0, 1, 10, 60),
 	order: fc.constantFrom('newest' as const, 'oldest' as const, 'shuffled' as const),
-	/** Whether it repeats what was asked for, or the text alone. */
-	repeats: fc.constantFrom<boolean | 'text'>(true, true, true, false, 'text'),
+	/** Whether it repeats what was asked for, the text alone, or its beginning. */
+	repeats: fc.constantFrom<boolean | 'text' | 'beginning'>(true, true, false, 'text', 'beginning'),
 	others: fc.subarray([...OTHERS]),
 	/** How far the service's clock is ahead, in seconds. */
 	ahead: fc.constantFrom<number>(0, -7_200, 90),
 	/** How it says when a task was made: in its own words, or by a clock on the wall of another country. */
-	times: fc.constantFrom('ISO', 'ISO', 'ISO', 'none', 'another name', 'local'),
+	times: fc.constantFrom('ISO', 'ISO', 'ISO', 'none', 'another name', 'local', 'never set'),
 });
 export type ListScript = typeof taskLists extends fc.Arbitrary<infer T> ? T : never;
 
@@ -98,19 +104,27 @@ export function listAnswer(
 	const serviceTime = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms + ahead * 1_000);
 	const entries = listed.map(({ id, type: named, createdMs, sent: { text: body }, text }) => {
 		const { receive_url: _url, voice, ...asked } = JSON.parse(body) as IDataObject;
-		const content = text === undefined ? {} : { text, prompt: text };
+		const said = text ?? ((asked.text ?? asked.prompt) as string);
+		const shown = repeats === 'beginning' ? said.slice(0, 45) : said;
+		const content = { [asked.prompt === undefined ? 'text' : 'prompt']: shown };
 		return {
 			...(repeats === false ? {} : { ...asked, ...content }),
 			...(repeats === true && voice !== undefined ? { voice } : {}),
 			id,
 			type: named,
 			status: 'doing',
-			...timeOf(serviceTime(createdMs).getTime(), times),
+			...(times === 'never set'
+				? { created_at: '0001-01-01T00:00:00Z' }
+				: timeOf(serviceTime(createdMs).getTime(), times)),
 		};
 	});
 	return {
 		statusCode: 200,
 		headers: { date: serviceTime(elapsed).toUTCString() },
-		body: JSON.stringify(kind === 'bare' ? entries : { data: entries, has_more: false }),
+		body: JSON.stringify(
+			kind === 'data'
+				? { data: entries, has_more: false }
+				: entries.slice(0, kind === 'short' ? 2 : undefined),
+		),
 	};
 }
