@@ -68,13 +68,14 @@ describe('Task: Wait', () => {
 	])(
 		'half a minute of 404 ends nothing for a task of this package, whose ID is not mistyped: %j',
 		async (left) => {
+			const given = { parameters: wait, input: from({ task_id: 't', ...left }) };
 			const { json } = await runNode({
-				parameters: wait,
-				input: [{ json: { task_id: 't', ...left } }],
+				...given,
 				answer: (request, count) =>
 					Date.now() - START < 30_000 ? { status: 404 } : known(request, count),
 			});
 			expect(json).toMatchObject([{ task_id: 't', status: 'done' }]);
+			expect((await runNode({ ...given, answer: known })).endedMs).toBeLessThan(500);
 		},
 	);
 

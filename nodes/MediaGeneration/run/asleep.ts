@@ -52,9 +52,9 @@ function sleeperOf(
 	const tasks = parts.map((part): NotedTask => {
 		// Workflows can read the notes, and a service shows a task with its receive URL.
 		if (part.kind === 'done') return { ...part.watch, known: clean.value(part.task) };
-		// The loop begins anew, and takes the ID of a task that no poll has shown for mistyped.
-		const named = part.watch.named && part.task === undefined;
-		return { ...part.watch, named, called: part.receiveUrl === waking.resumeUrl };
+		// The loop begins anew, and would take the ID of such a task for mistyped.
+		const seen = part.watch.seen === true || part.task !== undefined;
+		return { ...part.watch, seen, called: part.receiveUrl === waking.resumeUrl };
 	});
 	const input = includedInput(fields);
 	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);

@@ -22,7 +22,7 @@ export interface CreatedPart {
 export type Part =
 	| CreatedPart
 	/** `task: wait` waits for a task that was made earlier. */
-	| { kind: 'awaits'; slot: Slot; taskId: string; named: boolean };
+	| { kind: 'awaits'; slot: Slot; taskId: string; seen: boolean };
 
 /** Describes a part's request to the ledger. */
 export function askedFor({ credentials }: ServiceClient, { slot, request }: CreatedPart): Asked {

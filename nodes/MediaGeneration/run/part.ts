@@ -58,8 +58,8 @@ async function waitFor(
 }
 
 /** Derives from a task's request how to watch it. */
-function shownBy(part: Part): Pick<Watch, 'echoes' | 'named'> {
-	if (part.kind === 'awaits') return { echoes: [], named: part.named };
+function shownBy(part: Part): Pick<Watch, 'echoes' | 'named' | 'seen'> {
+	if (part.kind === 'awaits') return { echoes: [], named: true, seen: part.seen };
 	const { body, qs } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);

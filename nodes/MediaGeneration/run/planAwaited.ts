@@ -110,10 +110,10 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
 		);
 	// A node of this package made those that ran out of time, so their IDs are not mistyped.
-	const named = !areOwn || (own.unfinished !== true && failed?.outcome !== 'timed_out');
+	const seen = areOwn && (own.unfinished === true || failed?.outcome === 'timed_out');
 	const item = (ids: readonly string[], assembly: Assembly): Item => {
 		const parts = ids.map((taskId, part) => {
-			return { kind: 'awaits', slot: { item: index, part }, taskId, named } as const;
+			return { kind: 'awaits', slot: { item: index, part }, taskId, seen } as const;
 		});
 		return { kind: 'item', index, settings, files: [], parts, assembly };
 	};

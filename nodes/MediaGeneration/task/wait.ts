@@ -22,6 +22,8 @@ export interface Watch {
 	echoes: readonly string[];
 	/** Whether the user gave its ID: it may have ended long ago, or not exist. */
 	named: boolean;
+	/** Whether the service has shown it before. */
+	seen?: boolean;
 	/** Whether the service reports its end to the sleeping execution, so that it is polled rarely. */
 	called?: boolean;
 }
@@ -101,7 +103,8 @@ function judge(
 ): SoFar | Ended {
 	const { taskId, echoes } = watch;
 	// If no poll has shown a task whose ID the user gave, that ID is mistyped.
-	const isMistyped = watch.named && before.task === undefined && poll.kind === 'missing';
+	const isMistyped =
+		watch.named && !watch.seen && before.task === undefined && poll.kind === 'missing';
 	const proof = isMistyped ? { polls: 2, ms: 10_000 } : PAID;
 	const { seen, clear } = weigh(before.seen, poll, { nowMs, proof });
 	const soFar = { ...before, seen, last: poll };
