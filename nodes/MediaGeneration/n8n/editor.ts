@@ -26,7 +26,7 @@ export function warn(context: IExecuteFunctions, hint: string, line = hint): voi
 	showHint(context, 'warning', isLong ? `${hint.slice(0, LONGEST_HINT - 3)}...` : hint);
 }
 
-/** n8n truncates longer values (`execution-metadata`, n8n-core 2.41). */
+/** n8n logs an error about longer values (`execution-metadata`, n8n-core 2.41). */
 export const MAX_VALUE = 255;
 
 /** Unknown to the types of n8n 2.14. Older versions lack it, so that reading or setting a value throws. */
