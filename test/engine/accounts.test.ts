@@ -27,12 +27,6 @@ describe('a credential whose fields are expressions', () => {
 		expect(setting.attempts()).toBe(2);
 	});
 
-	it('pays nothing where a failure stops the run', async () => {
-		const run = { parameters: sound('Rain'), items, credentials: credentials() };
-		expect((await setting.run(run)).error?.message).toBe(refused.error);
-		expect(setting.attempts()).toBe(0);
-	});
-
 	it.each([
 		['another key', credentials],
 		['another header', () => ({ keyHeader: '={{ $json.header }}' })],

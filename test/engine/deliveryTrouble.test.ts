@@ -1,6 +1,4 @@
 /** Files: whole, typed by their bytes and named after them, or reported, never short. */
-import { BinaryDataService } from 'n8n-core';
-import { Container } from './container';
 import { prepareEngine } from './engine';
 import { expectWhole, outputsOf, stored } from './files';
 import { until } from './hurry';
@@ -67,27 +65,4 @@ describe('files that arrive', () => {
 		expect(outputsOf(output[0])[0]?.fileSize).toBe(50_000_000);
 		await expectWhole(output[0]);
 	}, 60_000);
-});
-
-test('n8n’s in-memory mode: files arrive inside the items; one that is too large does not', async () => {
-	const store = Container.get(BinaryDataService) as unknown as { mode: string };
-	const { mode } = store;
-	store.mode = 'default';
-	try {
-		const items = [{}, { bytes: 300_000 }, { bytes: 2_000_000 }].map((stand_in) => ({ stand_in }));
-		const { output } = await setting.run({
-			items,
-			parameters: { ...sound(), options: { ...steered, maxFileSize: 1 } },
-			settings: goOn,
-		});
-		for (const item of output.slice(0, 2)) {
-			expect(item.binary?.data?.id).toBeUndefined();
-			expect(item.binary?.data?.mimeType).toBe('audio/wav');
-			await expectWhole(item);
-		}
-		expect(output[2]?.json.outcome).toBe('undelivered');
-		expect(output[2]?.binary).toBeUndefined();
-	} finally {
-		store.mode = mode;
-	}
 });

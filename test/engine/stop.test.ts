@@ -4,8 +4,6 @@ import { requestsBegun, until } from './hurry';
 
 const setting = engineSetting();
 const parameters = { ...sound(), downloadOutput: false, options: steered };
-const STOPPED =
-	/^The execution was stopped (while task .* was running|before this task was created)$/;
 const endless = { stand_in: { never_ends: true } };
 
 /** Longer than any pause to the next poll or try would have been. */
@@ -25,22 +23,6 @@ async function runAndNothingMore(options: Parameters<typeof setting.run>[0]) {
 	expect(requestsBegun(baseUrl) - before).toBe(sent);
 	return result;
 }
-
-test('while waiting: the tasks are in the log, and no request follows', async () => {
-	const { service } = setting;
-	const { error, logs } = await runAndNothingMore({
-		items: [endless, endless, endless],
-		parameters,
-		stopWhen: until(
-			'three tasks polled',
-			() => service.tasks.filter((t) => t.polls > 0).length === 3,
-		),
-	});
-	expect(error?.message).toMatch(STOPPED);
-	const stopped = logs.find((line) => line.includes('the execution was stopped'));
-	for (const { id } of service.tasks) expect(stopped).toContain(id);
-	expect(service.creations()).toHaveLength(3);
-});
 
 test('during a download: nothing is fetched afterwards', async () => {
 	const { service } = setting;

@@ -75,12 +75,6 @@ describe('an image with reference files', () => {
 			'"Reference Images" names "other", which is no file of the 1st item',
 		],
 		[
-			'a name and no file at all',
-			{},
-			{},
-			'The prompt names @img1, but there are 0 reference images',
-		],
-		[
 			'a file that the store has lost',
 			references,
 			{ data: inMemory(two), other: { ...inMemory(two), id: 'filesystem-v2:gone', data: '' } },
