@@ -246,14 +246,6 @@ describe('what a call leaves open this process follows up', () => {
 });
 
 describe('it wakes', () => {
-	test('with all that is over by then, though nobody has called for the others', async () => {
-		const { post, looks } = sleeping({ notes: [open('t1', 't2'), open('t3')] });
-		const value = await onMachine(async () => await post({ id: 't2' }));
-		expect(value).toMatchObject({ status: 200, body: { received: true } });
-		expect(value.items).toHaveLength(2);
-		expect(looks.sort()).toEqual(['t1', 't2', 't3']);
-	});
-
 	test('again where n8n has accepted it, and lost it: nobody hears that it was woken before', async () => {
 		const { post } = sleeping();
 		await onMachine(async (machine) => {
@@ -364,22 +356,6 @@ describe('it wakes', () => {
 				expect((await post({ id: 't1', all_over: [] })).items).toBeUndefined();
 				expect((await post({ id: 't1', all_over: ['t1'] })).items).toMatchObject([{ json }]);
 			});
-		},
-	);
-
-	test.each([true, false])(
-		'as failed once the service has said twice what it does not state plainly (a loop calls: %j)',
-		async (byLoop) => {
-			const unclear = { status: 'error', success: false };
-			for (const [answers, ends] of [
-				[[unclear, unclear], { outcome: 'failed' }],
-				[[unclear, 'done'], { status: 'done' }],
-			] as const) {
-				const { post } = sleeping({ says: (_, nth) => answers[nth - 1] ?? 'done' });
-				const all_over = byLoop ? [] : undefined;
-				const call = async () => await post({ id: 't1', status: 'done', all_over });
-				expect((await onMachine(call)).items).toMatchObject([{ json: ends }]);
-			}
 		},
 	);
 
