@@ -323,9 +323,4 @@ describe('Task: Wait', () => {
 			'No task of this item is known, so there is nothing to wait for. See the node that made it.',
 		);
 	});
-
-	test('a task that is unknown to the service', async () => {
-		const { json } = await runNode({ parameters: wait, node: goOn });
-		expect(json).toMatchObject([{ outcome: 'unreachable', task_id: 't', http_status: 404 }]);
-	});
 });
