@@ -170,19 +170,3 @@ test('an item that fails in the last poll fails by itself, or ends the run', asy
 	expect(stopped.error?.message).toBe(failure);
 	expect(stopped.execution.saved).toBeUndefined();
 });
-
-test('a stop in the last poll: nothing sleeps, and nothing goes out', async () => {
-	const { execution, output, error, logs } = await runNode({
-		parameters: asleep,
-		tasks: asleepFor(400),
-		// The creation takes 60 ms, and the poll 30 ms.
-		events: [{ at: 0.075, kind: 'stop' }],
-	});
-	expect(execution.status).toBe('canceled');
-	expect(execution.waits).toEqual([]);
-	expect(output).toEqual([]);
-	expect(error?.message).toBe(`The execution was stopped while task ${ID} was running`);
-	expect(warnings(logs)).toEqual([
-		`warn: Media Generation: the execution was stopped. Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${ID}.`,
-	]);
-});
