@@ -68,11 +68,14 @@ async function judged(
 
 const items = [input({ item: 'i0' }, { item: 'i1' })];
 const both = [task('a', of('i0')), task('b', of('i1'))];
+const slow = { ...task('slow', of('i1')), status: 'doing' } as TaskRecord;
 
 test('items that come out as their own tasks are well', async () => {
 	const out = run('Items 1', [[done('a'), done('b', 1)]]);
 	expect(await judged({ 'Items 1': items, 'Generate 1': [out] }, both)).toEqual([]);
 });
+
+const failed = (json: Item['json']): Item => ({ json, pairedItem: { item: 1 } });
 
 const signed = 'https://n8n.example/webhook-waiting/1/x?signature=0123456789abcdef';
 
@@ -94,6 +97,37 @@ test.each<[string, Partial<More>, RegExp]>([
 test('what is excused is in the docs', () => {
 	const docs = readFileSync(join(__dirname, '../../docs/troubleshooting.md'), 'utf8');
 	for (const words of Object.values(EXCUSES)) expect(docs).toContain(words ?? '');
+});
+
+test.each<[string, Item, RegExp]>([
+	['passed through', failed({ item: 'i1' }), /item 1 left as it came/],
+	['with the task of another item', done('a', 1), /item 1 .* has the task of <i0/],
+	[
+		'failed, with the fields of its input',
+		failed({ error: 'no', outcome: 'rejected', task_id: 'a', status: 'done' }),
+		/item 1 .* has the task of <i0/,
+	],
+	['with a task that nobody made', done('c', 1), /item 1 names a task that nobody made: c/],
+	['that is not there', done('a'), /item 0 came out 2 times(.|\n)*item 1 came out 0 times/],
+	[
+		'that failed, though its task is done',
+		failed({ error: 'no', outcome: 'failed', task_id: 'b' }),
+		/it is not true that .*"outcome":"failed"/,
+	],
+	[
+		'that was stopped, though the execution was not',
+		failed({ error: 'no', outcome: 'cancelled', task_id: 'b' }),
+		/it is not true that .*"outcome":"cancelled"/,
+	],
+	[
+		'that is done, though its task is not',
+		{ ...done('slow', 1) },
+		/it is not true that .*"task_id":"slow"/,
+	],
+])('an item %s', async (_, second, words) => {
+	const out = run('Items 1', [[done('a'), second]]);
+	const found = await judged({ 'Items 1': items, 'Generate 1': [out] }, [...both, slow]);
+	expect(found.join('\n')).toMatch(words);
 });
 
 test('items that never came to a node are missed', async () => {
@@ -122,6 +156,15 @@ test('a Retry of what was killed may pay again, once for each such Retry', async
 	const paid = ['c', 'd', 'e', 'f'].map((id) => task(id, of('i0')));
 	const found = await judged(runs, [...paid, ...both], {}, { others, log: 'c d e f' });
 	expect(found.join('\n')).toMatch(/i0 Generate 1 0> was paid 4 times for 3/);
+});
+
+test('a failure before Task: Wait stays that failure', async () => {
+	const before = [
+		input({ error: 'no', details: { outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
+	];
+	const out = run('Items 1', [[done('a')]]);
+	const found = await judged({ 'Items 1': before, 'Wait 1': [out] }, []);
+	expect(found.join('\n')).toMatch(/came as "failed" and left as "done"/);
 });
 
 test('a paid task whose item is made again is named in a hint', async () => {
