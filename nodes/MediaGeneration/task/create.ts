@@ -66,7 +66,7 @@ async function sendInTurn(
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(gate, place) };
 		const sentAt = now();
-		const creation = readCreation(await exchange(deps, request));
+		const creation = readCreation(await exchange(deps, request, sentAt));
 		gate.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
@@ -118,9 +118,12 @@ function lateFailure({ refusal }: FullAccount, { fullMs }: Place): Failure {
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 
-async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
-	const { client, stop, over, now } = deps;
-	const sentAt = now();
+async function exchange(
+	deps: CreateDeps,
+	request: CreationRequest,
+	sentAt: number,
+): Promise<Reply> {
+	const { client, stop, over } = deps;
 	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);

@@ -130,8 +130,9 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		if (fit !== 'none') fits.set(whole, fit);
 	}
 	// Another search may have taken one meanwhile.
+	const noted = new Set(ledger.taskIds);
 	const isOthers = ({ taskId }: ListedTask) =>
-		ledger.taskIds.includes(taskId) || (made.get(taskId)?.since ?? -1) >= overAt;
+		noted.has(taskId) || (made.get(taskId)?.since ?? -1) >= overAt;
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
