@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asNumber, asText, isObject, parseJson } from '../nodes/MediaGeneration/base/json';
-import { outputsOf } from '../nodes/MediaGeneration/transport/outputs';
-import { recordsOf } from '../nodes/MediaGeneration/transport/paging';
-import { creditsOf, parseTask, taskIdOf, type Task } from '../nodes/MediaGeneration/transport/task';
+import { outputsOf } from '../nodes/MediaGeneration/answers/outputs';
+import { recordsOf } from '../nodes/MediaGeneration/answers/lists';
+import { parseTask, taskIdOf, type Task } from '../nodes/MediaGeneration/answers/task';
+import { creditsOf } from '../nodes/MediaGeneration/answers/balance';
 import { newServer } from '../test/service/server';
 import { table } from './table';
 

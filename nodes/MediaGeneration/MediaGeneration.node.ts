@@ -13,7 +13,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { properties, subtitle } from './actions';
-import { type ListName } from './actions/ui';
+import type { ListName } from './actions/ui';
 import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
 
 /** The webhook that wakes a sleeping execution. */
@@ -89,7 +89,7 @@ export class MediaGeneration implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const { runOperation } = await import('./run');
+		const { runOperation } = await import('./run/execute');
 		return [await runOperation(this, this.continueOnFail())];
 	}
 

@@ -11,7 +11,7 @@ import type {
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 // The node loads these when it first needs them. Here they are loaded before: else mutation takes what is met in loading for a matter
 // of the first test alone.
-import '../../nodes/MediaGeneration/run';
+import '../../nodes/MediaGeneration/run/execute';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';

@@ -2,7 +2,7 @@
  * Processes of n8n, as far as the nodes keep anything in memory: each has the modules of its own. They are loaded once and used by
  * many histories; every history has an account, executions and a workflow of its own, so none finds anything of another.
  */
-import type * as run from '../../nodes/MediaGeneration/run';
+import type * as run from '../../nodes/MediaGeneration/run/execute';
 import type * as wake from '../../nodes/MediaGeneration/suspend/wake';
 
 export interface Process {
@@ -21,7 +21,7 @@ function load(): Process {
 	let loaded: Process | undefined;
 	jest.isolateModules(() => {
 		loaded = {
-			...jest.requireActual<typeof run>('../../nodes/MediaGeneration/run'),
+			...jest.requireActual<typeof run>('../../nodes/MediaGeneration/run/execute'),
 			...jest.requireActual<typeof wake>('../../nodes/MediaGeneration/suspend/wake'),
 		};
 	});

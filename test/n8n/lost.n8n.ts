@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SettingsPatch } from '../service';
+import type { SettingsPatch } from '../service';
 import { ownContext, type TestContext } from './harness/context';
 import type { Execution } from './harness/execution';
 import { action, called, listed, type Node, speechByName } from './harness/nodes';

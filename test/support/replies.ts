@@ -1,12 +1,7 @@
 /** Replies and clients as the network's door makes them, for everything above it. */
 import { Account } from '../../nodes/MediaGeneration/transport/account';
-import {
-	type Answer,
-	type ApiRequest,
-	type NoAnswer,
-	type Reply,
-	type ServiceClient,
-} from '../../nodes/MediaGeneration/transport/client';
+import { type ApiRequest, type ServiceClient } from '../../nodes/MediaGeneration/transport/client';
+import { type Answer, type NoAnswer, type Reply } from '../../nodes/MediaGeneration/answers/reply';
 
 /** An answer; a body that is a string stands for itself and is not JSON. */
 export function answer(

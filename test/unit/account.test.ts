@@ -1,6 +1,6 @@
 import { Account, accountOf, type Purpose } from '../../nodes/MediaGeneration/transport/account';
-import type { Answer } from '../../nodes/MediaGeneration/transport/client';
-import { retryAfterMs } from '../../nodes/MediaGeneration/transport/throttling';
+import type { Answer } from '../../nodes/MediaGeneration/answers/reply';
+import { retryAfterMs } from '../../nodes/MediaGeneration/answers/limits';
 import { answer } from '../support/replies';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { readJson, readText } from '../../nodes/MediaGeneration/base/bounded';
-import { ANSWER, type Bound } from '../../nodes/MediaGeneration/base/limits';
+import { ANSWER, type Bound } from '../../nodes/MediaGeneration/base/bounds';
 
 const SMALL: Bound = { bytes: 100, depth: 3, values: 5, text: 10 };
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);

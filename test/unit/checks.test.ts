@@ -1,5 +1,5 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
-import { FailureError } from '../../nodes/MediaGeneration/base/failures';
+import { FailureError } from '../../nodes/MediaGeneration/base/outcomes';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
 import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
 import { fakeN8n } from '../support/n8n';

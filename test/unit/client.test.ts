@@ -1,7 +1,7 @@
 /** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { Readable } from 'node:stream';
-import { readCreation } from '../../nodes/MediaGeneration/task/creation';
+import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import {
 	callSelf,
 	createClient,
@@ -9,7 +9,7 @@ import {
 	recentClient,
 	type ApiRequest,
 } from '../../nodes/MediaGeneration/transport/client';
-import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
+import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import { onMachine } from '../support/machine';
 import { fakeN8n, type Answered, type Given } from '../support/n8n';
 

@@ -1,6 +1,6 @@
 /** Time limits and pauses, by the timers of n8n and of Node.js, while time passes at once. */
 import { timeLimit } from '../../nodes/MediaGeneration/base/clock';
-import { pause } from '../../nodes/MediaGeneration/n8n/clock';
+import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
 import { onMachine } from '../support/machine';
 
 test('after its end, nothing aborts a time limit any more', async () => {

@@ -1,10 +1,10 @@
 /** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
 import { confirm } from '../../nodes/MediaGeneration/trigger/confirm';
 import type { Posted } from '../../nodes/MediaGeneration/trigger/webhook';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { now } from '../../nodes/MediaGeneration/base/clock';
-import { pause } from '../../nodes/MediaGeneration/n8n/clock';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
+import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
+import { parseTask } from '../../nodes/MediaGeneration/answers/task';
 import { onMachine } from '../support/machine';
 import { answer, scriptedClient } from '../support/replies';
 

@@ -1,6 +1,6 @@
 /** What a file host sends with HTTP 200 and is not a result: pages, messages, words; and what is one, however it begins. */
 import { problemWith, type AboutFile } from '../../nodes/MediaGeneration/files/kind';
-import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
+import type { OutputKind } from '../../nodes/MediaGeneration/answers/outputs';
 
 const XHTML =
 	'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html>';

@@ -1,4 +1,4 @@
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { fakeN8n } from '../support/n8n';
 import { answer, noAnswer, scriptedClient } from '../support/replies';

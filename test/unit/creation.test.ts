@@ -1,9 +1,9 @@
 /** What each answer to a creation means for payment, in which words, and whether it may be sent again. */
 import fc from 'fast-check';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
-import { readCreation } from '../../nodes/MediaGeneration/task/creation';
-import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/transport/throttling';
-import type { Answer, Reply } from '../../nodes/MediaGeneration/transport/client';
+import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
+import { isServerBusy, kindOf429 } from '../../nodes/MediaGeneration/answers/limits';
+import type { Answer, Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer, noAnswer } from '../support/replies';
 import { anyCodePoint } from './codePoint';
 

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type * as binary from '../../nodes/MediaGeneration/files/binary';
-import { Delivery } from '../../nodes/MediaGeneration/files/item';
+import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
-import type { TaskOutput } from '../../nodes/MediaGeneration/transport/outputs';
-import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
+import type { TaskOutput } from '../../nodes/MediaGeneration/answers/outputs';
+import type { Done } from '../../nodes/MediaGeneration/answers/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { onMachine } from '../support/machine';
 import { fakeN8n } from '../support/n8n';
@@ -250,7 +250,7 @@ describe('memory', () => {
 	const fresh = () => {
 		jest.resetModules();
 		const files = '../../nodes/MediaGeneration/files';
-		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(`${files}/item`);
+		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(`${files}/delivery`);
 		const { storeMemory } = jest.requireActual<Pick<typeof binary, 'storeMemory'>>(
 			`${files}/binary`,
 		);

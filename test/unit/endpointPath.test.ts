@@ -1,9 +1,9 @@
 /** Which paths "Task: Create" may post to: those under the Base URL, and nothing that could lead elsewhere. */
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
-import { endpointPath } from '../../nodes/MediaGeneration/actions/task';
+import { endpointPath } from '../../nodes/MediaGeneration/actions/tasks';
 import '../../nodes/MediaGeneration/transport/baseUrl';
-import { FailureError } from '../../nodes/MediaGeneration/base/failures';
+import { FailureError } from '../../nodes/MediaGeneration/base/outcomes';
 import { refusalOf } from './itemFields';
 
 test.each([

@@ -2,10 +2,10 @@ import {
 	attempt,
 	attemptLater,
 	FailureError,
-	quote,
 	type Failure,
-} from '../../nodes/MediaGeneration/base/failures';
-import * as failures from '../../nodes/MediaGeneration/transport/taskFailures';
+} from '../../nodes/MediaGeneration/base/outcomes';
+import { quote } from '../../nodes/MediaGeneration/base/words';
+import * as failures from '../../nodes/MediaGeneration/answers/failures';
 import { taskOf } from './itemSettings';
 
 const done = (metadata?: unknown) => failures.withoutOutputs('t9', taskOf({ metadata }));

@@ -1,8 +1,8 @@
 /** Who may send a creation when, before an account that is full or limited. */
-import { readCreation } from '../../nodes/MediaGeneration/task/creation';
+import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import { fullAccountOf } from '../../nodes/MediaGeneration/task/fullAccount';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

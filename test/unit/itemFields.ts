@@ -1,7 +1,7 @@
 /** The fields of an item, as a workflow has them. */
 import type { INodeParameters } from 'n8n-workflow';
 import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
-import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/failures';
+import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { fakeN8n } from '../support/n8n';
 
 /** @param more `typed`: the parameters as the workflow has them, expressions included */

@@ -1,8 +1,8 @@
 /** What an item's settings and its finished task are where a test is not about them. */
 import type { Assembly } from '../../nodes/MediaGeneration/files/parts';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
-import { parseTask, type Task } from '../../nodes/MediaGeneration/transport/task';
-import type { Done } from '../../nodes/MediaGeneration/transport/verdict';
+import { parseTask, type Task } from '../../nodes/MediaGeneration/answers/task';
+import type { Done } from '../../nodes/MediaGeneration/answers/verdict';
 
 export const FILES: FileSettings = {
 	download: true,

@@ -9,8 +9,8 @@ import {
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
 import { storeChunks, storeMemory } from '../../nodes/MediaGeneration/files/binary';
 import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
-import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/item';
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/delivery';
+import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
 import { toneSeconds, toneWav } from '../service/media/tone';
 import { transcriptJson, transcriptSrt } from '../service/media/transcript';

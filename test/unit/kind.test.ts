@@ -1,6 +1,6 @@
 import { fileTypeOf } from '../../nodes/MediaGeneration/files/kind';
 import { typeOfBytes } from '../../nodes/MediaGeneration/audio/kinds';
-import type { OutputKind } from '../../nodes/MediaGeneration/transport/outputs';
+import type { OutputKind } from '../../nodes/MediaGeneration/answers/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 /** Two frames, each as long as its header says. */

@@ -19,6 +19,7 @@ const FLOORS = [
 	['task'],
 	['actions'],
 	['transport'],
+	['answers'],
 	['audio', 'n8n'],
 	['base'],
 ];

@@ -1,7 +1,7 @@
 /** What a try finds of earlier ones: by the slot in one execution, by the request in another, by the call as a tool of an agent. */
-import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
-import { requestHash } from '../../nodes/MediaGeneration/task/creation';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
+import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
+import { requestHash } from '../../nodes/MediaGeneration/task/identity';
 import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
 import { Ledger, type NodeRun, type Slot } from '../../nodes/MediaGeneration/task/ledger';
 

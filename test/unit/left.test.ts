@@ -1,5 +1,5 @@
 /** An item that a later try refuses still names what the earlier ones have paid for, or may have. */
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { failedResult } from '../../nodes/MediaGeneration/run/item';
 import { withEarlierTasks } from '../../nodes/MediaGeneration/run/left';
 import type { Ledger } from '../../nodes/MediaGeneration/task/ledger';

@@ -1,6 +1,6 @@
 /** A creation whose answer never came: the one task that is surely it is taken, and whatever else could be it is named. */
-import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import {
 	expectTask,
 	findLost,

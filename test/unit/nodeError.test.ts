@@ -5,8 +5,8 @@ import {
 	failureItem,
 	nodeError,
 	plainFailureItem,
-} from '../../nodes/MediaGeneration/files/failure';
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+} from '../../nodes/MediaGeneration/files/nodeError';
+import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;
 const failure: Failure = {

@@ -1,6 +1,6 @@
 /** Which addresses of a finished task are its files, in which order, and of which kind. */
-import { addressesIn } from '../../nodes/MediaGeneration/transport/verdict';
-import { outputsOf, resolved } from '../../nodes/MediaGeneration/transport/outputs';
+import { addressesIn } from '../../nodes/MediaGeneration/answers/verdict';
+import { outputsOf, resolved } from '../../nodes/MediaGeneration/answers/outputs';
 import { taskOf } from './itemSettings';
 
 const F = 'https://files.example';

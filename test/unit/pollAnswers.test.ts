@@ -1,5 +1,6 @@
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
-import { pollTask, readPoll, type Poll } from '../../nodes/MediaGeneration/transport/poll';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
+import { pollTask } from '../../nodes/MediaGeneration/transport/pollTask';
+import { readPoll, type Poll } from '../../nodes/MediaGeneration/answers/poll';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;

@@ -1,4 +1,4 @@
-import { maskSecrets } from '../../nodes/MediaGeneration/actions/account';
+import { maskSecrets } from '../../nodes/MediaGeneration/actions/credits';
 import { deepMerge } from '../../nodes/MediaGeneration/actions/jsonObjects';
 
 describe('deepMerge', () => {

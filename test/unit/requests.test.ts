@@ -2,7 +2,7 @@
 import { atOnce } from '../support/work';
 import type { INodeProperties } from 'n8n-workflow';
 import { operationOf, properties } from '../../nodes/MediaGeneration/actions';
-import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 

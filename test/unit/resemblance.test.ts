@@ -1,5 +1,5 @@
 /** What a listed task says of the request that it was made from. */
-import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import { resemblance } from '../../nodes/MediaGeneration/task/resemblance';
 
 const rain = { text: 'rain' };

@@ -1,6 +1,6 @@
 /** The loop of a sleeping execution: when it polls, and when and how often it calls n8n. On a virtual clock, with a service and an n8n in a few lines. */
-import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import type { NotedTask } from '../../nodes/MediaGeneration/suspend/notes';
 import { watchOver } from '../../nodes/MediaGeneration/suspend/watch';
 import { answer, scriptedClient } from '../support/replies';

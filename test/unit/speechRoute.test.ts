@@ -1,8 +1,8 @@
 /** Which of its two routes speech by voice ID takes, and whose answer counts (docs/service.md, "Two speech routes"). */
 import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
-import type { CreationRequest } from '../../nodes/MediaGeneration/actions/operation';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import type { SpeechRoute } from '../../nodes/MediaGeneration/transport/account';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const CREATED = answer(200, { success: true, task_id: 't1' });

@@ -1,8 +1,9 @@
 /** What the tasks of a run cost according to the service, and when "Stop After Credits" ends their creation. */
 import { Spending, type SpendingDeps } from '../../nodes/MediaGeneration/task/spending';
 import type { Submitted } from '../../nodes/MediaGeneration/task/create';
-import { costIn, parseTask } from '../../nodes/MediaGeneration/transport/task';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import { parseTask } from '../../nodes/MediaGeneration/answers/task';
+import { costIn } from '../../nodes/MediaGeneration/answers/balance';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer, scriptedClient } from '../support/replies';
 
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };

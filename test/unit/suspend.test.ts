@@ -9,7 +9,7 @@ import {
 	type NotedTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
-import { realClock } from '../../nodes/MediaGeneration/n8n/clock';
+import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';

@@ -1,12 +1,12 @@
 import {
-	creditsOf,
 	describesTask,
-	errorTextOf,
 	mentionsTask,
 	parseTask,
 	taskIdIn,
 	taskIdOf,
-} from '../../nodes/MediaGeneration/transport/task';
+} from '../../nodes/MediaGeneration/answers/task';
+import { creditsOf } from '../../nodes/MediaGeneration/answers/balance';
+import { errorTextOf } from '../../nodes/MediaGeneration/answers/said';
 import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/failedItems';
 
 describe('parseTask', () => {

@@ -1,8 +1,8 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
-import { readPoll } from '../../nodes/MediaGeneration/transport/poll';
+import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import { askUntilClear, TWICE, UNSEEN, weigh } from '../../nodes/MediaGeneration/transport/until';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';

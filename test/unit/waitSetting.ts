@@ -1,11 +1,11 @@
 /** Waiting for tasks on a virtual clock, at a service whose answers come from a script. */
 import { setMaxListeners } from 'node:events';
-import type { Failure } from '../../nodes/MediaGeneration/base/failures';
+import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { unlessAborted } from '../../nodes/MediaGeneration/base/clock';
 import { isObject } from '../../nodes/MediaGeneration/base/json';
 import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
 import { waitForTask, type Waited, type Watch } from '../../nodes/MediaGeneration/task/wait';
-import type { Reply } from '../../nodes/MediaGeneration/transport/client';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 

@@ -6,8 +6,8 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { parseTask } from '../../nodes/MediaGeneration/transport/task';
-import { pause } from '../../nodes/MediaGeneration/n8n/clock';
+import { parseTask } from '../../nodes/MediaGeneration/answers/task';
+import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
 import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import {
 	CONTEXT_FIELD,

@@ -7,7 +7,8 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import { invalid, messageOf, quote } from '../base/failures';
+import { invalid, messageOf } from '../base/outcomes';
+import { quote } from '../base/words';
 import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';

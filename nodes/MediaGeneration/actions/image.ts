@@ -1,9 +1,10 @@
 /** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
 import { asText, textsBetweenCommas, type JsonObject } from '../base/json';
 import type { IDataObject } from 'n8n-workflow';
-import { attemptLater, FailureError, invalid } from '../base/failures';
-import { askOptional, unreadable } from '../transport/reading';
-import { creditsOf } from '../transport/task';
+import { attemptLater, FailureError, invalid } from '../base/outcomes';
+import { askOptional } from '../transport/reading';
+import { unreadable } from '../answers/failures';
+import { creditsOf } from '../answers/balance';
 import type { InputFile, ItemFields } from './fields';
 import { bodyTypeField, inputFile, isForm } from './inputFiles';
 import type { Resource, ReadSource } from './operation';

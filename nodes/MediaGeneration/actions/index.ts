@@ -1,7 +1,7 @@
 /** The table of resources and operations; everything else derives from it. */
 import type { INodeProperties } from 'n8n-workflow';
-import { invalid } from '../base/failures';
-import { apiKeys, credits } from './account';
+import { invalid } from '../base/outcomes';
+import { apiKeys, credits } from './credits';
 import { audio } from './audio';
 import { image } from './image';
 import { model } from './model';
@@ -9,7 +9,7 @@ import type { Job, Operation, Resource } from './operation';
 import { select, shownWhen } from './ui';
 import { soundEffect } from './soundEffect';
 import { speech } from './speech';
-import { task } from './task';
+import { task } from './tasks';
 import { voice } from './voice';
 import { awaitingFields, creatingFields } from './waitingFields';
 

@@ -1,6 +1,7 @@
 /** The fields of requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
-import { invalid, itemsInWords } from '../base/failures';
+import { invalid } from '../base/outcomes';
+import { itemsInWords } from '../base/words';
 import { trimmedText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';

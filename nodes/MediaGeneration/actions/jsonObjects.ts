@@ -1,5 +1,6 @@
 /** Reads JSON that users type, and merges it. */
-import { invalid, quote } from '../base/failures';
+import { invalid } from '../base/outcomes';
+import { quote } from '../base/words';
 import { isObject, parseJson, type JsonObject } from '../base/json';
 
 /** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */

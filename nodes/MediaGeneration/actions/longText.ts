@@ -2,9 +2,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
-import { invalid } from '../base/failures';
+import { invalid } from '../base/outcomes';
 import type { ItemFields } from './fields';
-import type { CreationRequest } from './operation';
+import type { CreationRequest } from '../answers/request';
 import * as ui from './ui';
 
 export type LongText =

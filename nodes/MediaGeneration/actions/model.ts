@@ -1,6 +1,13 @@
 /** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
 import { asText, type JsonObject } from '../base/json';
-import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
+import {
+	joinTexts,
+	readList,
+	wholeList,
+	type List,
+	type ListEntry,
+	type ListRoute,
+} from './pickLists';
 import type { Resource } from './operation';
 import { choice, select } from './ui';
 

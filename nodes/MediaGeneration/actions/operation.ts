@@ -1,27 +1,8 @@
-import type { IDataObject, IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
-import type { FormFile } from '../transport/body';
+import type { CreationRequest } from '../answers/request';
 import type { Reading } from '../transport/reading';
 import type { InputFile, ItemFields } from './fields';
-
-export interface CreationRequest {
-	/** What it makes, or the path of another endpoint. */
-	kind: string;
-	/** Its parts are URL-encoded. */
-	path: string;
-	qs?: IDataObject;
-	body: IDataObject;
-	/** Whether the body is sent as a form. */
-	form?: boolean;
-	files?: readonly FormFile[];
-	/** What the path says about the request, under the service's names. */
-	pathFields?: JsonObject;
-	/** The service's words for the fields, if it refuses the request. */
-	labels?: Labels;
-}
-
-/** Maps the service's name of a field to those on screen. */
-export type Labels = Readonly<Record<string, string | readonly string[]>>;
 
 export type Job =
 	/** Costs money. The request throws an `invalid` failure for bad input. */

@@ -1,7 +1,7 @@
 /** Explains refusals by the service: names the fields on screen, and points at a text that is too long for one request. */
-import type { Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
 import { requestText, type LongText } from './longText';
-import type { CreationRequest, Labels } from './operation';
+import type { CreationRequest, Labels } from '../answers/request';
 import type { ItemSettings } from './waiting';
 
 /** Some services take this many characters in one request, and no more. */

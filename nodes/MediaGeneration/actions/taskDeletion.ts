@@ -1,9 +1,9 @@
 /** Deletes tasks: running ones end and are refunded, finished ones stay unless the option says otherwise (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { attemptLater, FailureError, invalid } from '../base/failures';
+import { attemptLater, FailureError, invalid } from '../base/outcomes';
 import { asNumber, isObject } from '../base/json';
 import { askOptional } from '../transport/reading';
-import type { Task } from '../transport/task';
+import type { Task } from '../answers/task';
 import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 import * as ui from './ui';

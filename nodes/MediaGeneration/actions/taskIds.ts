@@ -1,8 +1,8 @@
 /** Checks IDs of tasks that users enter, or that a webhook receives. */
-import { invalid } from '../base/failures';
+import { invalid } from '../base/outcomes';
 import { asText, textsBetweenCommas } from '../base/json';
 import { pathProblem } from '../transport/baseUrl';
-import { MAX_TASK_ID } from '../base/limits';
+import { MAX_TASK_ID } from '../base/bounds';
 
 export function taskIdProblem(taskId: string): string | undefined {
 	const problem = pathProblem(taskId);

@@ -1,16 +1,16 @@
 /** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
 import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
-import { FailureError, invalid } from '../base/failures';
+import { FailureError, invalid } from '../base/outcomes';
 import { asText, type JsonObject } from '../base/json';
-import { realClock } from '../n8n/clock';
+import { realClock } from '../n8n/realClock';
 import { withoutEmptyError } from '../n8n/failedItems';
-import { outputsOf, resolved } from '../transport/outputs';
-import { unreadable } from '../transport/reading';
-import { parseTask, type Task } from '../transport/task';
-import { denied, taskMissing } from '../transport/taskFailures';
+import { outputsOf, resolved } from '../answers/outputs';
+import { unreadable } from '../answers/failures';
+import { parseTask, type Task } from '../answers/task';
+import { denied, taskMissing } from '../answers/failures';
 import { readTaskList, type ListedTask } from '../transport/taskList';
 import { askUntilClear } from '../transport/until';
-import { maskKeys } from './account';
+import { maskKeys } from './credits';
 import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 

@@ -1,6 +1,6 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
-import { attempt } from '../base/failures';
+import { attempt } from '../base/outcomes';
 import {
 	asBoolean,
 	asNumber,

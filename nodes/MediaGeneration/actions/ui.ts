@@ -1,7 +1,7 @@
 /** Makes the fields of the editor: from their name on screen and their name in workflows. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import type { SentOptions } from './fields';
-import type { Labels } from './operation';
+import type { Labels } from '../answers/request';
 
 const addCondition =
 	(rule: 'show' | 'hide') =>

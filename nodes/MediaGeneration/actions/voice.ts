@@ -1,6 +1,13 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
 import { asText, isObject, type JsonObject } from '../base/json';
-import { joinTexts, readList, wholeList, type List, type ListEntry, type ListRoute } from './lists';
+import {
+	joinTexts,
+	readList,
+	wholeList,
+	type List,
+	type ListEntry,
+	type ListRoute,
+} from './pickLists';
 import type { Resource } from './operation';
 import * as ui from './ui';
 

@@ -1,5 +1,5 @@
 /** Reads how an item waits, and what it does with its files. The fields are in `waitingFields.ts`. */
-import { invalid, type FailureError } from '../base/failures';
+import { invalid, type FailureError } from '../base/outcomes';
 import { trimmedText } from '../base/json';
 import type { ItemFields } from './fields';
 import { readLongText, type LongText } from './longText';

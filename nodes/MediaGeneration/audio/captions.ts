@@ -2,7 +2,7 @@
 import { readJson } from '../base/bounded';
 import type { Work } from '../base/clock';
 import { asNumber, isObject, type JsonObject } from '../base/json';
-import { TRANSCRIPT } from '../base/limits';
+import { TRANSCRIPT } from '../base/bounds';
 import { type NameOf, partName, toMs } from './sound';
 import { parseSrt, type Spoken, writeCue } from './srt';
 

@@ -3,7 +3,7 @@
  * memory, block n8n's event loop or overflow a stack later.
  */
 import { parseJson } from './json';
-import { ANSWER, type Bound } from './limits';
+import { ANSWER, type Bound } from './bounds';
 
 export interface Read {
 	/** The parsed JSON; undefined if the text is something else, or beyond its bound. */

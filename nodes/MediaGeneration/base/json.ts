@@ -6,6 +6,8 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export const isGiven = <T>(value: T | undefined): value is T => value !== undefined;
+
 /** Returns a non-empty string, or a number as one. */
 export function asText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value === '' ? undefined : value;

@@ -2,12 +2,12 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
-import { broken } from '../transport/taskFailures';
+import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../audio/kinds';
-import type { Done } from '../transport/verdict';
+import type { Done } from '../answers/verdict';
 import { placedFiles, stemOf, type DeliveredOutput, type StoredFile } from './files';
-import type { Delivered, Delivery, Whole } from './item';
+import type { Delivered, Delivery, Whole } from './delivery';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
 

@@ -3,7 +3,7 @@ import type { IBinaryData } from 'n8n-workflow';
 import { readText } from '../base/bounded';
 import type { N8nContext } from '../transport/client';
 import { streamOf, type ByteStream } from '../transport/fileHost';
-import { pause } from '../n8n/clock';
+import { pause } from '../n8n/realClock';
 import { Limiter } from '../base/limiter';
 
 /**

@@ -1,6 +1,6 @@
 /** Stores a file that its own address contains (RFC 2397). It can't be larger than an answer (`bounded.ts`). */
 import { SoundScanner } from '../audio/scan';
-import { attempt, messageOf } from '../base/failures';
+import { attempt, messageOf } from '../base/outcomes';
 import { tooLarge, type DownloadDeps, type Stored, type WantedFile } from './download';
 import { fileTypeOf, problemWith } from './kind';
 

@@ -4,13 +4,14 @@ import { FILE_HEAD_BYTES, typeOfBytes } from '../audio/kinds';
 import { SoundScanner } from '../audio/scan';
 import type { SoundFacts } from '../audio/sound';
 import { backoffMs, type Clock } from '../base/clock';
-import { megabytes, messageOf } from '../base/failures';
+import { messageOf } from '../base/outcomes';
+import { megabytes } from '../base/words';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
 import { streamOf, watched } from '../transport/fileHost';
 import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
-import type { TaskOutput } from '../transport/outputs';
-import { headerOf, retryAfterMs } from '../transport/throttling';
+import type { TaskOutput } from '../answers/outputs';
+import { headerOf, retryAfterMs } from '../answers/limits';
 import { learnMode, storeMemory } from './binary';
 import { fileTypeOf, problemWith } from './kind';
 

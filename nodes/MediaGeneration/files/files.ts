@@ -4,10 +4,10 @@ import type { FileSettings } from '../actions/waiting';
 import { extensionIn, mediaOf } from '../audio/kinds';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Limiter } from '../base/limiter';
-import { isDataUrl, type OutputKind, type TaskOutput } from '../transport/outputs';
+import { isDataUrl, type OutputKind, type TaskOutput } from '../answers/outputs';
 import { storeDataUrl } from './dataUrl';
 import { storeFile, type DownloadDeps, type WantedFile } from './download';
-import { MAX_FILES } from '../base/limits';
+import { MAX_FILES } from '../base/bounds';
 
 /** An output as an item shows it (README, "Operations"). */
 export interface DeliveredOutput {

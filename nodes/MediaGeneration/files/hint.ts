@@ -3,8 +3,9 @@ import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n
 import { cleanerOf, quietly } from '../n8n/clean';
 import { executionValues, MAX_VALUE, showHint } from '../n8n/editor';
 import { isObject, sumOf } from '../base/json';
-import { outcomes, quote, type Outcome } from '../base/failures';
-import { failureIn } from './failure';
+import { outcomes, type Outcome } from '../base/outcomes';
+import { quote } from '../base/words';
+import { failureIn } from './nodeError';
 import type { DeliveredOutput } from './files';
 
 export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {

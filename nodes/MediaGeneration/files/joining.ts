@@ -7,10 +7,10 @@ import { soundFactsOf } from '../audio/scan';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
-import { inPieces, pause } from '../n8n/clock';
-import { attemptLater } from '../base/failures';
+import { inPieces, pause } from '../n8n/realClock';
+import { attemptLater } from '../base/outcomes';
 import { readStored, readStoredText, storeChunks } from './binary';
-import { MAX_TRANSCRIPT_BYTES } from '../base/limits';
+import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
 import { stemOf, type StoredFile } from './files';
 
 export interface SoundSource {

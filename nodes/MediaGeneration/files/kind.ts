@@ -4,9 +4,9 @@
  */
 import * as kinds from '../audio/kinds';
 import { readJson } from '../base/bounded';
-import { quote } from '../base/failures';
+import { quote } from '../base/words';
 import { isObject, urlOf } from '../base/json';
-import type { TaskOutput } from '../transport/outputs';
+import type { TaskOutput } from '../answers/outputs';
 
 export interface AboutFile extends TaskOutput {
 	/** Output format that the request asked for, if any. */

@@ -2,10 +2,11 @@
  * The parts of a long text: what an item says of them that timed out or failed, and what "Task: Wait" reads of that when it continues.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { quote, type Failure, type LeftText } from '../base/failures';
+import { type Failure, type LeftText } from '../base/outcomes';
+import { quote } from '../base/words';
 import { asNumber, isObject, textsIn, type JsonObject } from '../base/json';
-import type { Task } from '../transport/task';
-import { fieldsOf } from './item';
+import type { Task } from '../answers/task';
+import { fieldsOf } from './delivery';
 
 /** How the tasks of an item make its output. Plain data, because a sleeping execution keeps it. */
 export interface Assembly {

@@ -1,12 +1,18 @@
 /** Serves "From List" in the editor: a page of a list, or an error in its place. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
-import { listPages, noList, type List, type ListPosition, type ListQuery } from '../actions/lists';
+import {
+	listPages,
+	noList,
+	type List,
+	type ListPosition,
+	type ListQuery,
+} from '../actions/pickLists';
 import { models } from '../actions/model';
 import { SERVICE_DEFAULT, type ListName } from '../actions/ui';
 import { voicesOf } from '../actions/voice';
-import { asFailure, type Failure } from '../base/failures';
+import { asFailure, type Failure } from '../base/outcomes';
 import { parseJson } from '../base/json';
-import { openClient } from '../run/prepare';
+import { openClient } from '../transport/client';
 
 const lists: Record<ListName, List> = {
 	searchImageModels: models.image,

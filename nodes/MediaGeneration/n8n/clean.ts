@@ -2,9 +2,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
 import type { Work } from '../base/clock';
-import { onOneLine } from '../base/failures';
+import { onOneLine } from '../base/words';
 import { mapTexts, uriEncoded, urlOf, type JsonObject } from '../base/json';
-import { inPieces } from './clock';
+import { inPieces } from './realClock';
 
 /**
  * A URL by which n8n or this package wakes an execution, or that this package has signed: from its mark to the end of the word. n8n's own

@@ -1,6 +1,6 @@
 /** Writes into a workflow's static data from its webhook. */
 import type { IDataObject } from 'n8n-workflow';
-import { pause } from './clock';
+import { pause } from './realClock';
 
 /**
  * n8n 2.41 saves what a webhook wrote once it has stored the execution, just before it answers (`live-webhooks.js`). But what was

@@ -1,13 +1,13 @@
 /** Puts the execution of a run to sleep, with what remains of each of its items. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
-import { carryInput } from '../files/item';
+import { carryInput } from '../files/delivery';
 import { unfinishedJson } from '../files/parts';
 import { cleanerOf } from '../n8n/clean';
 import type { Waking } from '../suspend/checks';
 import type { NotedTask } from '../suspend/notes';
 import { suspend, type Sleeper } from '../suspend/suspend';
-import { broken } from '../transport/taskFailures';
+import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
 import type { ItemResult } from './item';
 import { includedInput, type Report } from './output';

@@ -1,7 +1,7 @@
 /** Makes an item's result from what became of its tasks. */
-import type { Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
-import { fieldsOf } from '../files/item';
+import { fieldsOf } from '../files/delivery';
 import { failureOfWhole, unfinishedJson } from '../files/parts';
 import {
 	failedResult,

@@ -1,15 +1,16 @@
 /** Gets the task of a part: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
 import { adviceOn } from '../actions/refusal';
 import type { ItemSettings } from '../actions/waiting';
-import type { Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
 import { asText } from '../base/json';
 import { logOf } from '../n8n/clean';
 import { createTask, type Submitted } from '../task/create';
-import { SENT_AGAIN, UNCLEAR_ADVICE, type Created } from '../task/creation';
+import { SENT_AGAIN, UNCLEAR_ADVICE } from '../answers/creation';
+import type { Created } from '../task/identity';
 import type { Asked, Earlier } from '../task/ledger';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
-import { broken } from '../transport/taskFailures';
-import { asFailed, type Failed } from '../transport/verdict';
+import { broken } from '../answers/failures';
+import { asFailed, type Failed } from '../answers/verdict';
 import { askedFor, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 

@@ -5,16 +5,16 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
-import { attemptLater } from '../base/failures';
+import { attemptLater } from '../base/outcomes';
 import { cleanerOf } from '../n8n/clean';
-import { inPieces } from '../n8n/clock';
+import { inPieces } from '../n8n/realClock';
 import { killedSince, runOf, storeOf } from '../n8n/execution';
 import { timerLeftMs } from '../n8n/sleep';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems } from './hints';
-import { readInputFiles } from './inputFiles';
+import { readInputFiles } from './readFiles';
 import { goToSleep } from './asleep';
 import { conclude, noteFailure } from './conclude';
 import { takeUpEarlier } from './creating';
@@ -23,7 +23,8 @@ import { withEarlierTasks } from './left';
 import { runPart } from './part';
 import { Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
-import { openClient, prepareItems } from './prepare';
+import { prepareItems } from './prepare';
+import { openClient } from '../transport/client';
 import { Run } from './run';
 
 export async function generate(

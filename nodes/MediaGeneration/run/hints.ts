@@ -1,12 +1,13 @@
 /** Tells in the editor and the log what a run's items do not: what is paid again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { recordIn } from '../files/failure';
+import { recordIn } from '../files/nodeError';
 import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { showHint, warn } from '../n8n/editor';
 import { typeOfFormat } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
-import { isOutcome, itemsInWords, quote } from '../base/failures';
+import { isOutcome } from '../base/outcomes';
+import { itemsInWords, quote } from '../base/words';
 import { asText, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
 import { hintAtEarlierTests } from './earlierTests';

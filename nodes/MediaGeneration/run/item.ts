@@ -1,17 +1,17 @@
 /** The shapes of an input item on its way: the tasks that it needs, what became of each, and what became of the item. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { InputFile } from '../actions/fields';
-import type { CreationRequest } from '../actions/operation';
+import type { CreationRequest } from '../answers/request';
 import type { ItemSettings } from '../actions/waiting';
-import type { Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
-import type { Delivered, Whole } from '../files/item';
-import { requestHash, type Created } from '../task/creation';
+import type { Delivered, Whole } from '../files/delivery';
+import { requestHash, type Created } from '../task/identity';
 import type { Asked, Slot } from '../task/ledger';
 import type { Watch } from '../task/wait';
 import type { ServiceClient } from '../transport/client';
-import type { Task } from '../transport/task';
-import type { Done, Failed } from '../transport/verdict';
+import type { Task } from '../answers/task';
+import type { Done, Failed } from '../answers/verdict';
 
 export interface CreatedPart {
 	kind: 'creates';

@@ -9,7 +9,8 @@ import { itemFile } from '../actions/inputFiles';
 import { readPause } from '../actions/longText';
 import { readMaxFileBytes } from '../actions/waiting';
 import { ensured } from '../base/boundedMap';
-import { attempt, attemptLater, invalid, type Failure, itemsInWords } from '../base/failures';
+import { attempt, attemptLater, invalid, type Failure } from '../base/outcomes';
+import { itemsInWords } from '../base/words';
 import { failedItem, type Executing } from './output';
 
 function inputSource(fields: ItemFields): SoundSource {

@@ -2,7 +2,8 @@
  * What a run leaves behind: tasks that are or may be paid for, of this try and those before. Its log names them, the error that ends it,
  * and the items that it refuses.
  */
-import { itemsInWords, type Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
+import { itemsInWords } from '../base/words';
 import type { Ledger } from '../task/ledger';
 import type { FailedResult, ItemResult } from './item';
 import type { Planned } from './plan';

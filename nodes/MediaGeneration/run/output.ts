@@ -1,13 +1,13 @@
 /** Makes a run's output from its items' results, or the error that ends it. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
-import { failureItem, nodeError } from '../files/failure';
+import { failureItem, nodeError } from '../files/nodeError';
 import { noteExecution, outcomesIn, shownOutputs, worstOf, type RunOutcome } from '../files/hint';
 import { showHint } from '../n8n/editor';
-import { carryInput } from '../files/item';
+import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
-import { attempt, type Failure } from '../base/failures';
+import { attempt, type Failure } from '../base/outcomes';
 import type { FailedResult, ItemResult } from './item';
 import {
 	adviceAfter,

@@ -1,11 +1,11 @@
 /** One task of an item, in a straight line: created or taken up, waited for, its files fetched. */
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
-import type { Created } from '../task/creation';
+import type { Created } from '../task/identity';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
-import { broken, cancelled } from '../transport/taskFailures';
-import { addressesIn, asFailed, type Done, type Failed } from '../transport/verdict';
+import { broken, cancelled } from '../answers/failures';
+import { addressesIn, asFailed, type Done, type Failed } from '../answers/verdict';
 import { createdFor } from './creating';
 import { noteFailure } from './conclude';
 import type { Item, Part, PartResult } from './item';

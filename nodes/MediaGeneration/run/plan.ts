@@ -4,7 +4,7 @@ import { requestsFor, textsOf } from '../actions/longText';
 import type { Job, Operation } from '../actions/operation';
 import { readItemSettings, readRunSettings, type RunSettings } from '../actions/waiting';
 import type { Work } from '../base/clock';
-import { asFailure, attempt } from '../base/failures';
+import { asFailure, attempt } from '../base/outcomes';
 import type { Ledger } from '../task/ledger';
 import { failedResult, type Item, type ItemResult } from './item';
 import { planAwaited } from './planAwaited';

@@ -6,14 +6,14 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import { checkedTaskId } from '../actions/taskIds';
 import { joinNeedsFiles, readItemSettings, type FileSettings } from '../actions/waiting';
-import { invalid, type Failure } from '../base/failures';
+import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
-import { failureIn, recordIn } from '../files/failure';
+import { failureIn, recordIn } from '../files/nodeError';
 import { placedFiles, type DeliveredFile } from '../files/files';
 import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
-import { parseTask } from '../transport/task';
-import { FAILED_ADVICE } from '../transport/taskFailures';
+import { parseTask } from '../answers/task';
+import { FAILED_ADVICE } from '../answers/failures';
 import { failedResult, type Item, type ItemResult } from './item';
 
 /** What an input item carries. */

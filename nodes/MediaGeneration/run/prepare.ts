@@ -6,36 +6,20 @@ import {
 	attemptLater,
 	FailureError,
 	invalid,
-	messageOf,
 	valueOf,
 	type Attempt,
 	type Failure,
-} from '../base/failures';
-import { inPieces } from '../n8n/clock';
+} from '../base/outcomes';
+import { inPieces } from '../n8n/realClock';
 import { checkSuspension, type Waking } from '../suspend/checks';
 import { warnOfSurroundings } from '../suspend/surroundings';
 import { isCalledBack } from '../suspend/notes';
-import { createClient, type ServiceClient } from '../transport/client';
 import { otherAccounts } from '../transport/credentials';
 import { readBalance } from '../transport/reading';
 import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { askedFor, failedResult, type Item, type Part } from './item';
 import type { Planned } from './plan';
 import type { Run } from './run';
-
-/** Throws a FailureError. */
-export async function openClient(
-	context: Parameters<typeof createClient>[0],
-): Promise<ServiceClient> {
-	return await createClient(context).catch((error: unknown) => {
-		throw error instanceof FailureError
-			? error
-			: invalid(
-					`The credential could not be read: ${messageOf(error)}`,
-					'Select a Media Generation API credential in this node. Nothing was sent.',
-				);
-	});
-}
 
 interface Prepared {
 	ready: Planned;

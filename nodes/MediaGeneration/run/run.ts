@@ -2,8 +2,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { RunSettings } from '../actions/waiting';
 import { Limiter } from '../base/limiter';
-import { Delivery } from '../files/item';
-import { realClock } from '../n8n/clock';
+import { Delivery } from '../files/delivery';
+import { realClock } from '../n8n/realClock';
 import { PaidTasks } from '../n8n/paidTasks';
 import type { CreateDeps } from '../task/create';
 import type { Ledger } from '../task/ledger';

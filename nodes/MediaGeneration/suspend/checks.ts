@@ -1,6 +1,6 @@
 /** Checks what an execution needs to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { invalid } from '../base/failures';
+import { invalid } from '../base/outcomes';
 import { showHint } from '../n8n/editor';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';

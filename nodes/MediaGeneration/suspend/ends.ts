@@ -1,9 +1,9 @@
 /** Asks the service whether all tasks of a sleeping execution have ended. */
 import { now } from '../base/clock';
-import { realClock } from '../n8n/clock';
-import { denied, taskMissing } from '../transport/taskFailures';
+import { realClock } from '../n8n/realClock';
+import { denied, taskMissing } from '../answers/failures';
 import { askUntilClear } from '../transport/until';
-import { asFailed, verdictOf, withoutFiles, type Ended } from '../transport/verdict';
+import { asFailed, verdictOf, withoutFiles, type Ended } from '../answers/verdict';
 import type { NotedTask } from './notes';
 import { POLLS_AT_ONCE, type Asleep } from './watch';
 

@@ -4,7 +4,7 @@ import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, uriEncoded, urlOf } from '../base/json';
 import { inHtml } from '../n8n/editor';
-import type { Task } from '../transport/task';
+import type { Task } from '../answers/task';
 import type { Watch } from '../task/wait';
 
 export const CONTEXT_FIELD = 'suspension';

@@ -1,6 +1,6 @@
 /** Warns before anything is paid for of what will go wrong around a sleeping execution, with at most one hint and one line in the log. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { seconds } from '../base/failures';
+import { seconds } from '../base/words';
 import { isObject } from '../base/json';
 import { workflowSettings } from '../n8n/execution';
 import { quietly } from '../n8n/clean';

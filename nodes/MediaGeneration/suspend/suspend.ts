@@ -2,7 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../task/ledger';
-import { plainFailureItem } from '../files/failure';
+import { plainFailureItem } from '../files/nodeError';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';

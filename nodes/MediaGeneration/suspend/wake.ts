@@ -1,14 +1,14 @@
 /** Serves the webhook that wakes a sleeping execution once all its tasks have ended. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
-import { answeredStatus } from '../n8n/webhook';
+import { answeredStatus } from '../n8n/webhookCall';
 import { cleanerOf } from '../n8n/clean';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson, textsIn } from '../base/json';
-import { isSameId } from '../transport/task';
+import { isSameId } from '../answers/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
 import {

@@ -3,7 +3,7 @@ import { backoffMs, OncePerMinute } from '../base/clock';
 import { isObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { logOf } from '../n8n/clean';
-import { realClock } from '../n8n/clock';
+import { realClock } from '../n8n/realClock';
 import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';
 import { callSelf, type N8nContext, type SelfReply, type ServiceClient } from '../transport/client';

@@ -1,13 +1,13 @@
 /** Makes the output of an execution that wakes: exactly one item per sleeping item, in order. */
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import type { Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
-import { failureItem, plainFailureItem } from '../files/failure';
+import { failureItem, plainFailureItem } from '../files/nodeError';
 import { noteWaking, outcomesIn } from '../files/hint';
-import { carryInput, Delivery } from '../files/item';
+import { carryInput, Delivery } from '../files/delivery';
 import { failureOfWhole } from '../files/parts';
 import { cleanItems } from '../n8n/clean';
-import type { Done } from '../transport/verdict';
+import type { Done } from '../answers/verdict';
 import type { TaskEnd } from './ends';
 import type { Notes, OpenItem } from './notes';
 import type { Asleep } from './watch';

@@ -3,13 +3,16 @@
  * The limits decide whether to send. A request that was sent gets its full time: giving up on its answer would lose a task.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { CreationRequest } from '../actions/operation';
+import type { CreationRequest } from '../answers/request';
 import { logOf } from '../n8n/clean';
-import type { Reply, ServiceClient } from '../transport/client';
+import type { ServiceClient } from '../transport/client';
+import type { Reply } from '../answers/reply';
 import { backoffMs, unlessAborted, type Clock } from '../base/clock';
-import { seconds, type Failure } from '../base/failures';
+import type { Failure } from '../base/outcomes';
+import { seconds } from '../base/words';
 import { asText } from '../base/json';
-import { readCreation, type Created } from './creation';
+import { readCreation } from '../answers/creation';
+import type { Created } from './identity';
 import { fullAccountOf, type CreationLimits, type FullAccount, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 

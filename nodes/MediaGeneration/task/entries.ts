@@ -1,8 +1,8 @@
 /** The ledger's format in the node's context, and the checks before it is read. */
-import type { CreationRequest } from '../actions/operation';
-import type { Failure } from '../base/failures';
+import type { CreationRequest } from '../answers/request';
+import type { Failure } from '../base/outcomes';
 import { isObject, type JsonObject } from '../base/json';
-import { UNCLEAR_ADVICE } from './creation';
+import { UNCLEAR_ADVICE } from '../answers/creation';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;

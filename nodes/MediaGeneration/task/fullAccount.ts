@@ -6,8 +6,8 @@
 import type { Account } from '../transport/account';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
-import { seconds } from '../base/failures';
-import type { Creation, Refusal } from './creation';
+import { seconds } from '../base/words';
+import type { Creation, Refusal } from '../answers/creation';
 
 /** How long a creation may wait, over all its tries. */
 export interface CreationLimits {

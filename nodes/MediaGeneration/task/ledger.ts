@@ -2,11 +2,11 @@
  * Notes in the node's context what this execution paid for, or may have paid for: further tries and n8n's Retry take it up instead of
  * creating it again. A loop runs the node with another run index, so it creates again.
  */
-import type { CreationRequest } from '../actions/operation';
+import type { CreationRequest } from '../answers/request';
 import { quietly } from '../n8n/clean';
-import { attempt, FailureError, type Failure } from '../base/failures';
+import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { urlOf } from '../base/json';
-import { withoutReceiveUrl, type Created } from './creation';
+import { withoutReceiveUrl, type Created } from './identity';
 import {
 	NOT_READ,
 	notesIn,

@@ -3,15 +3,16 @@
  * possible task is a candidate. A list without it proves nothing.
  */
 import type { Account } from '../transport/account';
-import type { Answer, ServiceClient } from '../transport/client';
-import type { CreationRequest } from '../actions/operation';
+import type { ServiceClient } from '../transport/client';
+import type { Answer } from '../answers/reply';
+import type { CreationRequest } from '../answers/request';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
-import { attemptLater, type Failure } from '../base/failures';
+import { attemptLater, type Failure } from '../base/outcomes';
 import { asText } from '../base/json';
-import { unreadable } from '../transport/reading';
+import { unreadable } from '../answers/failures';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
-import type { Created } from './creation';
+import type { Created } from './identity';
 import type { Asked } from './ledger';
 import { resemblance, type Resemblance } from './resemblance';
 

@@ -1,5 +1,5 @@
 /** Compares a listed task with a request, according to what the task says about itself. Pure. */
-import type { CreationRequest } from '../actions/operation';
+import type { CreationRequest } from '../answers/request';
 import { ensured } from '../base/boundedMap';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { isTextCut } from '../transport/taskList';

@@ -1,11 +1,12 @@
 /** Speech by voice ID has two routes: v1 of the specification, and a form at v3 if the service asks for it (docs/service.md, "Two speech routes"). */
 import type { IDataObject } from 'n8n-workflow';
 import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
-import type { CreationRequest } from '../actions/operation';
+import type { CreationRequest } from '../answers/request';
 import type { Account, SpeechRoute } from '../transport/account';
-import type { ApiRequest, Reply, ServiceClient } from '../transport/client';
-import { wordsOf } from '../transport/poll';
-import { mentionsTask } from '../transport/task';
+import type { ApiRequest, ServiceClient } from '../transport/client';
+import type { Reply } from '../answers/reply';
+import { wordsOf } from '../answers/said';
+import { mentionsTask } from '../answers/task';
 import { asText, isObject } from '../base/json';
 
 type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;

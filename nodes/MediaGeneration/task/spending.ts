@@ -3,14 +3,15 @@
  * whoever spent the credits, in the node's context: tries, rounds of a loop and calls of a tool count together.
  */
 import { ensured } from '../base/boundedMap';
-import { invalid, type Failure } from '../base/failures';
+import { invalid, type Failure } from '../base/outcomes';
 import { isObject, sumOf } from '../base/json';
 import { Limiter } from '../base/limiter';
 import type { ServiceClient } from '../transport/client';
 import { readBalance } from '../transport/reading';
-import { costIn, creditsLeftIn, type Task } from '../transport/task';
+import type { Task } from '../answers/task';
+import { costIn, creditsLeftIn } from '../answers/balance';
 import type { Submitted } from './create';
-import type { Created } from './creation';
+import type { Created } from './identity';
 
 export interface SpendingDeps {
 	client: ServiceClient;

@@ -5,11 +5,12 @@
 import { backoffMs, type Clock } from '../base/clock';
 import type { Limiter } from '../base/limiter';
 import type { ServiceClient } from '../transport/client';
-import { pollTask, type Poll } from '../transport/poll';
-import type { Task } from '../transport/task';
-import { denied, taskMissing, timedOut } from '../transport/taskFailures';
+import { pollTask } from '../transport/pollTask';
+import type { Poll } from '../answers/poll';
+import type { Task } from '../answers/task';
+import { denied, taskMissing, timedOut } from '../answers/failures';
 import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Seen } from '../transport/until';
-import { verdictOf, withoutFiles, type Ended } from '../transport/verdict';
+import { verdictOf, withoutFiles, type Ended } from '../answers/verdict';
 import { pace, rarePace } from './pace';
 
 /** A task to wait for. Times are epoch ms. */

@@ -2,8 +2,8 @@
 import { createHash } from 'crypto';
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { ABORTED, now } from '../base/clock';
-import { kindOf429, retryAfterMs } from './throttling';
-import { MAX_RETRY_AFTER_MS } from '../base/limits';
+import { kindOf429, retryAfterMs } from '../answers/limits';
+import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 
 export type PollRoute = 'v1' | 'v1e';
 

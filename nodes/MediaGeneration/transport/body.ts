@@ -1,17 +1,7 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
+import type { FormFile } from '../answers/request';
 import { reasonOf } from '../n8n/networkError';
-
-/** A file of a form, with the names that axios reads. */
-export interface FormFile {
-	field: string;
-	name: string;
-	type: string;
-	size: number;
-	sha256: string;
-	/** Returns its content, from the beginning at each call. Missing in a request that is only noted. */
-	stream?: () => AsyncIterable<Uint8Array>;
-}
 
 export interface Body {
 	body?: IDataObject;

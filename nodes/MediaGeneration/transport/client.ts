@@ -2,10 +2,12 @@
  * Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, every request ends within its time,
  * however slowly its answer arrives, and the account learns of throttling here.
  */
+import type { Answer, NoAnswer, Reply } from '../answers/reply';
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
-import { readJson, readText, type Read } from '../base/bounded';
-import { ANSWER } from '../base/limits';
+import { FailureError, invalid, messageOf } from '../base/outcomes';
+import { readJson, readText } from '../base/bounded';
+import { ANSWER } from '../base/bounds';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body } from './body';
 import { timeLimit, unlessAborted } from '../base/clock';
@@ -23,23 +25,6 @@ import { withSignal } from '../n8n/execution';
 import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
 
 export type { N8nContext };
-
-export interface Answer extends Read {
-	answered: true;
-	status: number;
-	headers: Record<string, unknown>;
-	/** Only the beginning if the answer exceeds its bound. */
-	text: string;
-}
-
-export interface NoAnswer {
-	answered: false;
-	/** Only an `unanswered` request can have reached the service. An `unsent` one was never complete. */
-	kind: Connection | 'unsent';
-	reason: string;
-}
-
-export type Reply = Answer | NoAnswer;
 
 export interface ApiRequest extends Body {
 	method: 'GET' | 'POST';
@@ -186,4 +171,18 @@ export async function callSelf(
 	if ('answered' in response) return { status: undefined, reason: response.reason };
 	const { statusCode, body: said, headers } = response;
 	return { status: statusCode, body: said, location: headers.location };
+}
+
+/** Throws a FailureError. */
+export async function openClient(
+	context: Parameters<typeof createClient>[0],
+): Promise<ServiceClient> {
+	return await createClient(context).catch((error: unknown) => {
+		throw error instanceof FailureError
+			? error
+			: invalid(
+					`The credential could not be read: ${messageOf(error)}`,
+					'Select a Media Generation API credential in this node. Nothing was sent.',
+				);
+	});
 }

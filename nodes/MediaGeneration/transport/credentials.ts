@@ -10,7 +10,7 @@ import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
-import { attemptLater, invalid, type Failure } from '../base/failures';
+import { attemptLater, invalid, type Failure } from '../base/outcomes';
 import { evaluating, storedCredential } from '../n8n/execution';
 
 export const CREDENTIAL = 'mediaGenerationApi';

@@ -7,7 +7,7 @@ import { isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { ABORTED, timeLimit, type Clock } from '../base/clock';
 import { urlOf } from '../base/json';
-import { headerOf } from './throttling';
+import { headerOf } from '../answers/limits';
 import { connectionOf, reasonOf } from '../n8n/networkError';
 
 export type ByteStream = Exclude<

@@ -4,7 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { normalizeBaseUrl, pathProblem } from './baseUrl';
-import { onOneLine } from '../base/failures';
+import { onOneLine } from '../base/words';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 
 /** Options of both HTTP helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */

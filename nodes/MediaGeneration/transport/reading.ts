@@ -1,19 +1,15 @@
 /** Reads what costs nothing, again while the service can't answer, but never during a pause that it asked for. A pause of over a minute ends it. */
 import type { IDataObject } from 'n8n-workflow';
-import type { Answer, Reply, ServiceClient } from './client';
+import type { ServiceClient } from './client';
+import type { Answer, Reply } from '../answers/reply';
 import { backoffMs, type Clock } from '../base/clock';
-import { realClock } from '../n8n/clock';
-import {
-	attemptLater,
-	FailureError,
-	quote,
-	seconds,
-	type Attempt,
-	type Failure,
-} from '../base/failures';
+import { realClock } from '../n8n/realClock';
+import { attemptLater, FailureError, type Attempt, type Failure } from '../base/outcomes';
+import { seconds } from '../base/words';
 import { isObject, type JsonObject } from '../base/json';
-import { wordsOf } from './poll';
-import { creditsOf } from './task';
+import { unreadable } from '../answers/failures';
+import { wordsOf } from '../answers/said';
+import { creditsOf } from '../answers/balance';
 
 export interface Reading {
 	client: ServiceClient;
@@ -27,24 +23,6 @@ export interface Reading {
 	what?: string;
 	/** Of one try. */
 	timeoutMs?: number;
-}
-
-export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
-
-/** Such a 401 says nothing about the key (docs/service.md, "HTTP"). */
-export const isAboutCredits = (status: number, said: string): boolean =>
-	status === 401 && /\b(credits?|balance)\b/i.test(said);
-
-export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
-	const refused = httpStatus === 401 || httpStatus === 403;
-	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
-	const why = isAboutCredits(httpStatus ?? 0, reason)
-		? OUT_OF_CREDITS
-		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
-	const description = refused
-		? why
-		: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
-	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }
 
 /** Returns why a reply can't be used; undefined if it can. `isFinal`: another try changes nothing. */

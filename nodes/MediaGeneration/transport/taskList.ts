@@ -1,11 +1,12 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
-import type { Answer } from './client';
-import { attemptLater, FailureError, type Failure } from '../base/failures';
+import type { Answer } from '../answers/reply';
+import { attemptLater, FailureError, type Failure } from '../base/outcomes';
 import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
-import { MAX_PAGES } from '../base/limits';
-import { recordsOf, saysMore, totalOf } from './paging';
-import { readBody, readReply, saysNoRoute, unreadable, type Reading } from './reading';
-import { listedIn } from './task';
+import { MAX_PAGES } from '../base/bounds';
+import { recordsOf, saysMore, totalOf } from '../answers/lists';
+import { readBody, readReply, saysNoRoute, type Reading } from './reading';
+import { unreadable } from '../answers/failures';
+import { listedIn } from '../answers/task';
 
 export interface ListedTask {
 	taskId: string;

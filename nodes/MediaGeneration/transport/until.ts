@@ -3,10 +3,11 @@
  * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
 import { backoffMs, type Clock } from '../base/clock';
-import { seconds } from '../base/failures';
+import { seconds } from '../base/words';
 import type { ServiceClient } from './client';
-import { pollTask, type Poll, type PollRequest } from './poll';
-import type { Task } from './task';
+import { pollTask, type PollRequest } from './pollTask';
+import type { Poll } from '../answers/poll';
+import type { Task } from '../answers/task';
 
 /** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
 export interface Proof {

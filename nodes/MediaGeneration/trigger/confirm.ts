@@ -2,12 +2,13 @@
 import { BoundedMap, ensured } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { realClock } from '../n8n/clock';
+import { realClock } from '../n8n/realClock';
 import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
-import { pollTask, type Poll } from '../transport/poll';
+import { pollTask } from '../transport/pollTask';
+import type { Poll } from '../answers/poll';
 import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
-import { verdictOf, type Verdict } from '../transport/verdict';
+import { verdictOf, type Verdict } from '../answers/verdict';
 import { CallRefusal, type Posted } from './webhook';
 
 /** The verdict, or the last poll if there is none. */

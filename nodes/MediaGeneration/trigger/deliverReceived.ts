@@ -1,13 +1,13 @@
 /** Fetches the files in the execution that the webhook started, so that no sender waits for downloads, or can lose the task. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { Delivery } from '../files/item';
+import { Delivery } from '../files/delivery';
 import { ItemFields } from '../actions/fields';
 import { readTriggerFileSettings } from '../actions/trigger';
 import { cleanly } from '../n8n/clean';
 import { createClient } from '../transport/client';
 import type { JsonObject } from '../base/json';
-import { parseTask } from '../transport/task';
-import { verdictOf, withoutFiles } from '../transport/verdict';
+import { parseTask } from '../answers/task';
+import { verdictOf, withoutFiles } from '../answers/verdict';
 
 interface Received {
 	task_id: string;

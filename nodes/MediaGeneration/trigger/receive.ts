@@ -1,11 +1,11 @@
 /** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../actions/trigger';
-import { quote } from '../base/failures';
+import { quote } from '../base/words';
 import { recentClient } from '../transport/client';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { now } from '../base/clock';
-import { isSameId, type Task } from '../transport/task';
+import { isSameId, type Task } from '../answers/task';
 import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { Events } from './once';

@@ -6,10 +6,10 @@ import { BoundedMap } from '../base/boundedMap';
 import { isPrivateHost } from '../transport/baseUrl';
 import { publishedMethods } from '../transport/client';
 import type { Credentials } from '../transport/credentials';
-import { invalid } from '../base/failures';
+import { invalid } from '../base/outcomes';
 import { urlOf } from '../base/json';
 import { sign } from './signature';
-import { MAX_REFERENCE } from '../base/limits';
+import { MAX_REFERENCE } from '../base/bounds';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
 	const url = urlOf(value);

@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
-import { MAX_REFERENCE } from '../base/limits';
+import { MAX_REFERENCE } from '../base/bounds';
 
 /** Query parameters that are signed. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;

@@ -3,11 +3,11 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { taskIdProblem } from '../actions/taskIds';
 import { readJson } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { answer, rawBodyOf } from '../n8n/webhook';
-import { messageOf } from '../base/failures';
+import { answer, rawBodyOf } from '../n8n/webhookCall';
+import { messageOf } from '../base/outcomes';
 import { isObject } from '../base/json';
-import { parseTask, taskIdOf, type Task } from '../transport/task';
-import { POST } from '../base/limits';
+import { parseTask, taskIdOf, type Task } from '../answers/task';
+import { POST } from '../base/bounds';
 
 /** The reason why a call starts nothing. With status 200 or 202 nothing is wrong, and the sender need not try again. */
 export class CallRefusal extends Error {

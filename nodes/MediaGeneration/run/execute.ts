@@ -3,8 +3,8 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Job } from '../actions/operation';
-import { attemptLater, FailureError, valueOf } from '../base/failures';
-import { nodeError } from '../files/failure';
+import { attemptLater, FailureError, valueOf } from '../base/outcomes';
+import { nodeError } from '../files/nodeError';
 import { cleanly } from '../n8n/clean';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { sleepingInput } from '../n8n/sleep';
@@ -12,7 +12,7 @@ import { otherAccounts } from '../transport/credentials';
 import { generate } from './generate';
 import { joinItems } from './joinItems';
 import { failedItem, type Executing } from './output';
-import { openClient } from './prepare';
+import { openClient } from '../transport/client';
 
 /** @param continueOnFail whether failures become items, according to "On Error" */
 export async function runOperation(

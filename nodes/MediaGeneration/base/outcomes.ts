@@ -1,3 +1,5 @@
+import { quote } from './words';
+
 /** Failures, by the outcomes that workflows see (README, "When something goes wrong"). */
 
 /** The worst one comes first. */
@@ -89,40 +91,4 @@ export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T
 export function valueOf<T>(attempted: Attempt<T>): T {
 	if (attempted.ok) return attempted.value;
 	throw new FailureError(attempted.failure);
-}
-
-/** Matches control characters, line ends, and marks that change the writing direction. */
-const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
-
-/** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */
-export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
-
-/** Fits a text of the service into a message: on one line, and truncated. */
-export function quote(text = '', limit = 300): string | undefined {
-	const line = onOneLine(text).replace(/\s+/g, ' ').trim();
-	if (line === '') return undefined;
-	return line.length > limit ? `${line.slice(0, limit)}...` : line;
-}
-
-/** Counts as people do: the item of index 0 is the 1st. */
-function ordinal(index: number): string {
-	const number = index + 1;
-	const ending = { one: 'st', two: 'nd', few: 'rd' } as Record<string, string>;
-	const rule = new Intl.PluralRules('en', { type: 'ordinal' }).select(number);
-	return `${number}${ending[rule] ?? 'th'}`;
-}
-
-/** Names items as people count them: "the 2nd and 3rd item". */
-export function itemsInWords(indexes: readonly number[]): string {
-	const list = new Intl.ListFormat('en').format(indexes.map(ordinal));
-	return `the ${list} item`;
-}
-
-export function seconds(ms: number): string {
-	const value = Math.round(ms / 100) / 10;
-	return value >= 120 ? `${Math.round(value / 60)} minutes` : `${value} s`;
-}
-
-export function megabytes(bytes: number): string {
-	return `${Number((bytes / 1_000_000).toPrecision(3))} MB`;
 }

@@ -1,6 +1,6 @@
 /** Decides how a task ends. Polling, the last poll before sleeping, waking and the trigger pass the end on as it is. */
-import * as failures from './taskFailures';
-import type { Failure } from '../base/failures';
+import * as failures from './failures';
+import type { Failure } from '../base/outcomes';
 import { isObject } from '../base/json';
 import { outputsOf, type TaskOutput } from './outputs';
 import type { Task } from './task';

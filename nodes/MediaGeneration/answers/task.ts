@@ -1,6 +1,6 @@
 /** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
-import { asNumber, asText, isObject, type JsonObject } from '../base/json';
-import { MAX_LEVELS } from '../base/limits';
+import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
+import { errorTextOf } from './said';
 
 export interface Task {
 	id: string | undefined;
@@ -13,47 +13,6 @@ export interface Task {
 	/** A running task can have one, too. */
 	errorText: string | undefined;
 	raw: JsonObject;
-}
-
-const isGiven = (value: unknown) => value !== undefined;
-
-/** Reasons that are quoted from one error. */
-const MAX_REASONS = 10;
-
-function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
-	const places = Array.isArray(loc) ? (loc as unknown[]).flatMap((each) => asText(each) ?? []) : [];
-	// FastAPI's `["body", "text"]` means the field "text" of the request.
-	const isPart = ['body', 'query', 'path', 'header'].includes(places[0] ?? '');
-	const own = isPart ? places.slice(1) : places;
-	return asText(own.join('.')) ?? [field, param, propertyPath].map(asText).find(isGiven);
-}
-
-/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. */
-function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
-	const text = asText(said);
-	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
-	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
-	const inside = (each: unknown, name = field) => reasonsIn(each, name, depth + 1);
-	if (Array.isArray(said))
-		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
-	const error = said as JsonObject;
-	const { message, msg, reason, detail, error: nested } = error;
-	const words = [message, msg, reason, detail, nested].find((each) => inside(each).length > 0);
-	if (words !== undefined) return inside(words, fieldOfError(error) ?? field);
-	const fields = Object.entries(error).slice(0, MAX_REASONS);
-	return fields.flatMap(([name, each]) => inside(each, name));
-}
-
-/** Finds the service's own words, wherever a refusal or a failed task has them, each once (docs/service.md, "Shapes"). */
-export function errorTextOf(body: JsonObject): string | undefined {
-	const { error_message, error, message, detail, errors, violations, metadata } = body;
-	const inError = isObject(error)
-		? [error.message, error.error, error.errors, error.violations]
-		: [error];
-	const inMetadata = isObject(metadata) ? metadata.error_message : undefined;
-	const places = [error_message, ...inError, message, detail, errors, violations, inMetadata];
-	const reasons = new Set(places.flatMap((said) => reasonsIn(said)));
-	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
 /** Tells whether an object says more about a task than a status, which answers of all kinds have. */
@@ -107,7 +66,7 @@ export function mentionsTask(text: string): boolean {
 }
 
 /** Lists the values of the given names, in all layers of an answer. */
-function placesOf(body: unknown, ...names: string[]): unknown[] {
+export function placesOf(body: unknown, ...names: string[]): unknown[] {
 	const layers = layersOf(body);
 	return names.flatMap((name) => layers.map((layer) => layer[name]));
 }
@@ -141,19 +100,4 @@ export function taskIdIn(text: string): string | undefined {
 /** Includes the IDs beside a wrapped task. */
 export function taskIdsIn(body: unknown): string[] {
 	return placesOf(body, 'id', 'task_id', 'taskId').flatMap((id) => asText(id) ?? []);
-}
-
-export function creditsOf(body: unknown): number | undefined {
-	if (!isObject(body)) return asNumber(body);
-	return [...placesOf(body, 'credits', 'balance'), body.data].map(asNumber).find(isGiven);
-}
-
-/** Finds the cost that an answer or a task names (docs/service.md, "Shapes"). */
-export function costIn(body: JsonObject): number | undefined {
-	const costs = placesOf(body, 'credit_cost', 'estimated_credits').map(asNumber);
-	return costs.find((cost = -1) => cost >= 0);
-}
-
-export function creditsLeftIn(answer: JsonObject): number | undefined {
-	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
 }

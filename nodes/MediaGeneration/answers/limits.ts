@@ -1,7 +1,7 @@
 /** Reads headers, and what answers say about limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
-import { asNumber, asText, isObject } from '../base/json';
-import { errorTextOf } from './task';
-import { MAX_RETRY_AFTER_MS } from '../base/limits';
+import { asNumber, asText } from '../base/json';
+import { reasonsOf } from './said';
+import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
@@ -20,13 +20,6 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
 const RATE =
 	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
-
-export function reasonsOf(body: unknown): string {
-	if (!isObject(body)) return '';
-	const nested = isObject(body.error) ? body.error : {};
-	const codes = [body.code, nested.code].flatMap((code) => asText(code) ?? []);
-	return [...codes, errorTextOf(body)].join(' ');
-}
 
 /** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
 export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {

@@ -2,43 +2,16 @@
  * Decides what an answer to a creation means for payment. Only a request that can't have created anything is sent again; anything unclear is
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
-import { createHash } from 'crypto';
-import type { CreationRequest } from '../actions/operation';
-import { isServerBusy, kindOf429, reasonsOf, retryAfterMs } from '../transport/throttling';
-import type { Answer, NoAnswer, Reply } from '../transport/client';
-import { quote, type Failure } from '../base/failures';
-import { errorTextOf, mentionsTask, taskIdIn, taskIdOf } from '../transport/task';
+import { isServerBusy, kindOf429, retryAfterMs } from './limits';
+import { reasonsOf } from './said';
+import type { Answer, NoAnswer, Reply } from './reply';
+import type { Failure } from '../base/outcomes';
+import { quote } from '../base/words';
+import { mentionsTask, taskIdIn, taskIdOf } from './task';
+import { errorTextOf } from './said';
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
-import { wordsOf } from '../transport/poll';
-import { isAboutCredits, OUT_OF_CREDITS } from '../transport/reading';
-
-export interface Created {
-	kind: 'created';
-	taskId: string;
-	/** Epoch ms at which the answer came. */
-	createdAt: number;
-	answer: JsonObject;
-	/** URL to which the service reports the task's end, if this try created it. */
-	receiveUrl?: string | undefined;
-}
-
-/**
- * Returns a request as it is noted: without the receive URL, whose token differs from execution to execution, and without the content of
- * files, which their hashes represent.
- */
-export function withoutReceiveUrl(request: CreationRequest): CreationRequest {
-	const { receive_url: _ignored, ...body } = request.body;
-	const files = request.files?.map(({ stream: _, ...file }) => file);
-	return { ...request, body, ...(files && { files }) };
-}
-
-/** Identifies equal requests of an account. */
-export function requestHash(baseUrl: string, request: CreationRequest): string {
-	const { path, qs, body, files = [] } = withoutReceiveUrl(request);
-	const content = files.map(({ field, name, sha256 }) => [field, name, sha256]);
-	const identity = JSON.stringify([baseUrl, path, qs ?? null, body, ...content]);
-	return createHash('sha256').update(identity).digest('hex').slice(0, 32);
-}
+import { wordsOf } from './said';
+import { isAboutCredits, OUT_OF_CREDITS } from './failures';
 
 /** A refusal that created nothing. */
 export interface Refusal {

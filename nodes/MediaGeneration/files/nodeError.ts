@@ -8,7 +8,8 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { isOutcome, onOneLine, type Failure } from '../base/failures';
+import { isOutcome, type Failure } from '../base/outcomes';
+import { onOneLine } from '../base/words';
 import { asNumber, asText, isObject, textsIn } from '../base/json';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';

@@ -2,7 +2,7 @@
 import { isObject, trimmedText, urlOf, type JsonObject } from '../base/json';
 import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
-import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/limits';
+import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
 

@@ -1,10 +1,9 @@
-/** Polls a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
-import { kindOf429, retryAfterMs } from './throttling';
-import type { PollRoute, Purpose } from './account';
-import type { Answer, Reply, ServiceClient } from './client';
-import { now } from '../base/clock';
-import { isObject, uriEncoded } from '../base/json';
-import { errorTextOf, describesTask, isSameId, parseTask, taskIdsIn, type Task } from './task';
+/** What an answer to a poll of a task means. Sources: docs/service.md, "Poll routes" and "HTTP". */
+import { isObject } from '../base/json';
+import { kindOf429, retryAfterMs } from './limits';
+import type { Answer, Reply } from './reply';
+import { wordsOf } from './said';
+import { isSameId, parseTask, taskIdsIn, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
@@ -16,14 +15,6 @@ export type Poll =
 	| { kind: 'missing'; detail: string; httpStatus?: number }
 	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can resemble it. */
 	| { kind: 'denied'; detail: string; httpStatus: number };
-
-export interface PollRequest {
-	taskId: string;
-	/** Limit of the whole poll, in ms, whichever routes it asks. */
-	timeoutMs: number;
-	signal?: AbortSignal;
-	purpose?: Purpose;
-}
 
 export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
@@ -56,43 +47,4 @@ function aboutTask(task: Task, taskId: string, { body, status }: Answer): Poll {
 	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
 		? { kind: 'unclear', task, detail }
 		: { kind: 'busy', detail, httpStatus: status };
-}
-
-/** Returns the service's own words, or why they were not read, with the status. */
-export function wordsOf({ status, body, unread }: Answer): string | undefined {
-	const text = isObject(body) ? errorTextOf(body) : undefined;
-	if (text !== undefined) return `HTTP ${status}: ${text}`;
-	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
-}
-
-async function pollOnRoute(
-	client: ServiceClient,
-	{ taskId, route, ...within }: PollRequest & { route: PollRoute; purpose: Purpose },
-): Promise<Poll> {
-	const path = `/${route}/task/${uriEncoded(taskId)}`;
-	const reply = await client.send({ method: 'GET', path, ...within });
-	return readPoll(reply, taskId);
-}
-
-/** Polls a task once: on the route that last showed a task, and if it is unknown there, on the other one. */
-export async function pollTask(
-	client: ServiceClient,
-	{ purpose = 'poll', ...at }: PollRequest,
-	clockNow: () => number = now,
-): Promise<Poll> {
-	const { account } = client;
-	const end = clockNow() + at.timeoutMs;
-	const ask = async (route: PollRoute) => {
-		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
-		// Some servers answer every path with 200 and a status of their own: that is neither a task nor a route to remember.
-		const isTask = poll.kind === 'task' && describesTask(poll.task.raw);
-		if (isTask) account.pollRoute = route;
-		return { poll, isTask };
-	};
-	const route = account.pollRoute;
-	const first = await ask(route);
-	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
-	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
-	// If the other route does not exist, refuses, or describes no task, the first answer counts.
-	return second.poll.kind === 'busy' || second.isTask ? second.poll : first.poll;
 }

@@ -4,16 +4,17 @@ import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
-import { realClock } from '../n8n/clock';
-import { attemptLater, onOneLine, type Failure } from '../base/failures';
+import { realClock } from '../n8n/realClock';
+import { attemptLater, type Failure } from '../base/outcomes';
+import { onOneLine } from '../base/words';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
-import { TRANSCRIPT } from '../base/limits';
-import { isDataUrl, resolved } from '../transport/outputs';
+import { TRANSCRIPT } from '../base/bounds';
+import { isDataUrl, resolved } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
-import type { Done } from '../transport/verdict';
+import type { Done } from '../answers/verdict';
 import {
 	fetchFiles,
 	placedFiles,

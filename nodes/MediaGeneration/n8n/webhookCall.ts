@@ -1,6 +1,6 @@
 /** Reads what n8n hands to a webhook, and answers in its place. */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { pause } from './clock';
+import { pause } from './realClock';
 
 type CallRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
 	rawBody?: Buffer;

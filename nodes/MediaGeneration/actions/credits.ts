@@ -1,9 +1,10 @@
 /** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
-import { FailureError } from '../base/failures';
+import { FailureError } from '../base/outcomes';
 import { isObject, mapTexts, type JsonObject } from '../base/json';
-import { recordsOf } from '../transport/paging';
-import { readBody, unreadable } from '../transport/reading';
-import { creditsOf } from '../transport/task';
+import { recordsOf } from '../answers/lists';
+import { readBody } from '../transport/reading';
+import { unreadable } from '../answers/failures';
+import { creditsOf } from '../answers/balance';
 import type { Resource, Job } from './operation';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */

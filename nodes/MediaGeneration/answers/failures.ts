@@ -1,5 +1,6 @@
 /** Describes the failures of tasks: they say what was paid for and what to do next. */
-import { asFailure, messageOf, quote, seconds, type Failure } from '../base/failures';
+import { asFailure, messageOf, type Failure } from '../base/outcomes';
+import { quote, seconds } from '../base/words';
 import { isObject } from '../base/json';
 import type { Task } from './task';
 
@@ -85,4 +86,22 @@ export function withoutOutputs(taskId: string, task: Task): Failure {
 	const description =
 		'Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.';
 	return { outcome: 'undelivered', message, description, taskId, status: task.status };
+}
+
+export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
+
+/** Such a 401 says nothing about the key (docs/service.md, "HTTP"). */
+export const isAboutCredits = (status: number, said: string): boolean =>
+	status === 401 && /\b(credits?|balance)\b/i.test(said);
+
+export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
+	const refused = httpStatus === 401 || httpStatus === 403;
+	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
+	const why = isAboutCredits(httpStatus ?? 0, reason)
+		? OUT_OF_CREDITS
+		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
+	const description = refused
+		? why
+		: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
+	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }

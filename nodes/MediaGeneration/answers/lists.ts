@@ -1,6 +1,6 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
 import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
-import { MAX_LEVELS } from '../base/limits';
+import { MAX_LEVELS } from '../base/bounds';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],

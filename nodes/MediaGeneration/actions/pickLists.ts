@@ -1,8 +1,8 @@
 /** Reads a list that services may publish, of voices or models (docs/service.md, "More routes"). */
-import { attemptLater, FailureError } from '../base/failures';
+import { attemptLater, FailureError } from '../base/outcomes';
 import { asText, isObject, type JsonObject } from '../base/json';
-import { MAX_PAGES } from '../base/limits';
-import { recordsOf, saysMore } from '../transport/paging';
+import { MAX_PAGES } from '../base/bounds';
+import { recordsOf, saysMore } from '../answers/lists';
 import { readBody } from '../transport/reading';
 import type { ReadSource } from './operation';
 

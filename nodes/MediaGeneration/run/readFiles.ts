@@ -6,8 +6,8 @@ import { createHash } from 'crypto';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { readStored } from '../files/binary';
 import type { InputFile } from '../actions/fields';
-import type { FormFile } from '../transport/body';
-import { attemptLater, FailureError, invalid, messageOf } from '../base/failures';
+import type { FormFile } from '../answers/request';
+import { attemptLater, FailureError, invalid, messageOf } from '../base/outcomes';
 import { failedResult, type Item } from './item';
 import type { Planned } from './plan';
 

@@ -1,0 +1,33 @@
+/** The request that creates a task. */
+import type { IDataObject } from 'n8n-workflow';
+import type { JsonObject } from '../base/json';
+
+/** A file of a form, with the names that axios reads. */
+export interface FormFile {
+	field: string;
+	name: string;
+	type: string;
+	size: number;
+	sha256: string;
+	/** Returns its content, from the beginning at each call. Missing in a request that is only noted. */
+	stream?: () => AsyncIterable<Uint8Array>;
+}
+
+export interface CreationRequest {
+	/** What it makes, or the path of another endpoint. */
+	kind: string;
+	/** Its parts are URL-encoded. */
+	path: string;
+	qs?: IDataObject;
+	body: IDataObject;
+	/** Whether the body is sent as a form. */
+	form?: boolean;
+	files?: readonly FormFile[];
+	/** What the path says about the request, under the service's names. */
+	pathFields?: JsonObject;
+	/** The service's words for the fields, if it refuses the request. */
+	labels?: Labels;
+}
+
+/** Maps the service's name of a field to those on screen. */
+export type Labels = Readonly<Record<string, string | readonly string[]>>;

@@ -1,0 +1,47 @@
+/** Polls a task once: which route to ask, and what its answer means. Sources: docs/service.md, "Endpoints", "Poll routes" and "HTTP". */
+import type { PollRoute, Purpose } from './account';
+import type { ServiceClient } from './client';
+import { readPoll, type Poll } from '../answers/poll';
+import { now } from '../base/clock';
+import { uriEncoded } from '../base/json';
+import { describesTask } from '../answers/task';
+
+export interface PollRequest {
+	taskId: string;
+	/** Limit of the whole poll, in ms, whichever routes it asks. */
+	timeoutMs: number;
+	signal?: AbortSignal;
+	purpose?: Purpose;
+}
+
+async function pollOnRoute(
+	client: ServiceClient,
+	{ taskId, route, ...within }: PollRequest & { route: PollRoute; purpose: Purpose },
+): Promise<Poll> {
+	const path = `/${route}/task/${uriEncoded(taskId)}`;
+	const reply = await client.send({ method: 'GET', path, ...within });
+	return readPoll(reply, taskId);
+}
+
+/** Polls a task once: on the route that last showed a task, and if it is unknown there, on the other one. */
+export async function pollTask(
+	client: ServiceClient,
+	{ purpose = 'poll', ...at }: PollRequest,
+	clockNow: () => number = now,
+): Promise<Poll> {
+	const { account } = client;
+	const end = clockNow() + at.timeoutMs;
+	const ask = async (route: PollRoute) => {
+		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
+		// Some servers answer every path with 200 and a status of their own: that is neither a task nor a route to remember.
+		const isTask = poll.kind === 'task' && describesTask(poll.task.raw);
+		if (isTask) account.pollRoute = route;
+		return { poll, isTask };
+	};
+	const route = account.pollRoute;
+	const first = await ask(route);
+	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
+	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
+	// If the other route does not exist, refuses, or describes no task, the first answer counts.
+	return second.poll.kind === 'busy' || second.isTask ? second.poll : first.poll;
+}
