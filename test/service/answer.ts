@@ -14,6 +14,8 @@ export interface Answer {
 	status: number;
 	headers?: Record<string, string>;
 	json?: unknown;
+	/** No answer comes: the connection is reset. */
+	reset?: boolean;
 	content?: string | Buffer | Bulk;
 }
 

@@ -6,6 +6,7 @@ import { create, costOf } from './creation';
 import { door, type Call, type Route } from './door';
 import { listRoutes } from './lists';
 import { asRead, taskPayload } from './payload';
+import { played } from './played';
 import { isObject } from './validation';
 import type { RouteName, TaskKind, TaskRecord } from './types';
 
@@ -115,6 +116,8 @@ function look(context: Context, id: string): Answer {
 	const { settings, store, urls } = context;
 	const task = store.get(id);
 	if (task === undefined) return json(404, { success: false, error: 'Task not found' });
+	const example = played(task.steering.answer, 'task', id);
+	if (example) return example;
 	const seen = asRead(task);
 	if (seen.status === 'done') task.doneLooks += 1;
 	const withUrls = task.doneLooks > settings.noUrlLooks;

@@ -2,6 +2,7 @@ import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { bodyOf, Form } from './form';
 import { creationFault, type CreationFault } from './validation';
+import { played } from './played';
 import { steeringOf } from './tasks';
 import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
 
@@ -20,6 +21,8 @@ export async function create(
 	const fault = formFault(kind, record, settings) ?? creationFault(kind, given, params, settings);
 	if (fault) return refusal(settings, fault.status, fault.error);
 	const body = given as JsonObject;
+	const example = played(steeringOf(body).answer, 'creation');
+	if (example) return example;
 	const cost = costOf(context, kind, body);
 	const refused = cannotPay(context, cost) ?? tooMany(context);
 	if (refused) return refused;

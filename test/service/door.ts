@@ -32,7 +32,9 @@ export function door(
 		record.fault = fault?.type ?? null;
 		const carryOut = async () => await route({ request, record, params });
 		if (fault) return await misbehave(context, fault, carryOut, record, request, reply);
-		return await respond(record, reply, await carryOut());
+		const answer = await carryOut();
+		if (answer.reset === true) return destroy(record, request, reply);
+		return await respond(record, reply, answer);
 	};
 }
 

@@ -83,6 +83,8 @@ export type SettingsPatch = Partial<
 
 /** `stand_in` in a creation's body steers that one task. */
 export interface Steering {
+	/** An example of test/answers, such as "creation/daily-cap" or "task/wrapped": what the creation, or each poll, is answered with. */
+	answer?: string;
 	ms?: number;
 	never_ends?: boolean;
 	end?: 'done' | 'error';

@@ -1,92 +1,10 @@
+/** Which routes a poll asks. What an answer means is in test/answers. */
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { pollTask } from '../../nodes/MediaGeneration/transport/pollTask';
-import { readPoll, type Poll } from '../../nodes/MediaGeneration/answers/poll';
 import { answer, noAnswer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
 const TASK = { id: 't1', status: 'doing', progress: 5 };
-
-const busyCode = { success: false, code: 'server_busy', message: 'busy' };
-const limited = { status: 'error', message: 'Too many requests' };
-const denial = (fields: object) => answer(200, { success: false, ...limited, ...fields });
-
-describe('what an answer means', () => {
-	test.each<[string, Reply, Poll['kind'], string]>([
-		['timeout', noAnswer({ reason: 'timeout' }), 'busy', 'timeout'],
-		['refused', noAnswer({ kind: 'unconnected', reason: 'refused' }), 'busy', 'refused'],
-		['503', answer(503, busyCode), 'busy', 'HTTP 503: busy'],
-		['429', answer(429, { message: 'slow down' }), 'busy', 'HTTP 429: slow down'],
-		['a task with status 500', answer(500, TASK), 'busy', 'HTTP 500 without a task'],
-		['a task with a redirect', answer(300, TASK), 'busy', 'HTTP 300 without a task'],
-		['empty 200', answer(200), 'busy', 'HTTP 200 with an empty body'],
-		['HTML 200', answer(200, '<html>'), 'busy', 'HTTP 200 without a task'],
-		['busy inside 200', answer(200, { success: false, message: 'busy' }), 'busy', 'HTTP 200: busy'],
-		['the same with a status', denial({}), 'busy', 'HTTP 200: Too many requests'],
-		['a status of the request', answer(200, limited), 'busy', 'HTTP 200: Too many requests'],
-		['400', answer(400, { error: 'no' }), 'busy', 'HTTP 400: no'],
-		['404', answer(404), 'missing', 'HTTP 404'],
-		['404 in words', answer(404, { error: 'no such task' }), 'missing', 'HTTP 404: no such task'],
-		['401', answer(401, { error: 'expired' }), 'denied', 'HTTP 401: expired'],
-		['403', answer(403), 'denied', 'no reason given'],
-		// From an edge that knows nothing of the key.
-		['401 in HTML', answer(401, '<html>Unauthorized</html>'), 'busy', 'HTTP 401 without a task'],
-	])('%s', (_name, reply, kind, ...[detail]) => {
-		const status = reply.answered ? { httpStatus: reply.status } : {};
-		expect(readPoll(reply, 't1')).toMatchObject({ kind, detail, ...status });
-	});
-
-	test('a pause that it asks for is kept', () => {
-		const reply = answer(503, busyCode, { 'retry-after': '2' });
-		expect(readPoll(reply, 't1')).toMatchObject({ retryAfterMs: 2_000 });
-	});
-
-	test('a task', () => {
-		expect(readPoll(answer(200, TASK), 't1')).toMatchObject({
-			kind: 'task',
-			task: { id: 't1', state: 'running' },
-		});
-	});
-});
-
-describe('the ID in an answer', () => {
-	const asked = '1234567890';
-	const outputs = { audio_url: 'https://files.example/a.mp3' };
-	const slowDown = { status: 'error', type: 'rate_limit_error', message: 'Slow down' };
-	const task = (fields: object) => answer(200, { type: 'x', metadata: outputs, ...fields });
-	const [failed, done] = [{ status: 'error', progress: 1 }, { status: 'done' }];
-	const known = { id: asked, status: 'error' };
-	const other = { id: 'other', status: 'error' };
-	const OTHER_ID = 'HTTP 200 with another task (other): no luck';
-	const NO_ID = 'HTTP 200 with the status "error" and no task ID';
-	const DENIED = 'HTTP 200 with the status "error" and "success": false: Too many requests';
-
-	test.each<[string, Reply, Poll['kind'], detail?: string]>([
-		['a failed task', task({ id: asked, status: 'error' }), 'task'],
-		['as a number', task({ id: 1_234_567_890, status: 'error' }), 'task'],
-		['under its other name', task({ id: 'row 7', task_id: asked, status: 'error' }), 'task'],
-		['wrapped', answer(200, { success: true, data: { id: asked, status: 'error' } }), 'task'],
-		['beside what is wrapped', answer(200, { task_id: asked, data: failed }), 'task'],
-		['a failed task without an ID', task({ status: 'error' }), 'unclear', NO_ID],
-		['a failed task with another ID', task({ ...other, error: 'no luck' }), 'unclear', OTHER_ID],
-		['a done task without an ID', task({ status: 'done' }), 'task'],
-		['a done task with another ID', task({ id: 'other', status: 'done' }), 'unclear'],
-		['a running task with another ID', task({ id: 'other', status: 'doing' }), 'busy'],
-		['a done task in an answer with an ID', answer(200, { id: 'r', data: done }), 'task'],
-		['no task at all', answer(200, slowDown), 'busy'],
-		// It can be the request that failed.
-		['a failed task beside a denial', denial({ task_id: asked }), 'unclear', DENIED],
-		['a failed task in a denial', answer(200, { success: false, data: known }), 'unclear'],
-		['a done task beside a denial', task({ success: false, id: asked, status: 'done' }), 'task'],
-	])('%s', (_name, reply, kind, ...[detail]) => {
-		const poll = readPoll(reply, asked);
-		expect(poll.kind).toBe(kind);
-		if (detail !== undefined) expect(poll).toMatchObject({ detail });
-	});
-
-	test('in capital letters is the same one', () => {
-		expect(readPoll(task({ id: 'AB-1', status: 'error' }), 'ab-1').kind).toBe('task');
-	});
-});
 
 describe('routes', () => {
 	const poll = async (client: ReturnType<typeof scriptedClient>, taskId = 't1') =>

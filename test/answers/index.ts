@@ -1,0 +1,73 @@
+/** Answers as data, one a file: what was asked, what came, and what it means (CONTRIBUTING, "An answer that we misread"). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { readJson } from '../../nodes/MediaGeneration/base/bounded';
+import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
+import type { NoAnswer, Reply } from '../../nodes/MediaGeneration/answers/reply';
+
+/** What came: JSON as `body`, anything else as `text`; or nothing. */
+export type Came =
+	| { status: number; headers?: Record<string, string>; body?: unknown; text?: string }
+	| { silence: NoAnswer['kind']; reason: string };
+
+export interface Example<Request, Meaning> {
+	seen: 'documentation' | 'a public report' | 'our own guess';
+	request: Request;
+	answer: Came;
+	/** `says`: parts of the message and of its advice. */
+	meaning: Meaning & { says?: string[] };
+}
+
+export type CreationExample = Example<
+	CreationRequest,
+	{
+		means: 'created' | 'refused' | 'later' | 'unclear';
+		/** Null if none is found. */
+		taskId?: string | null;
+		status?: number;
+		/** Who waits: the account's line because it is full or throttled, or this request alone. */
+		line?: 'full' | 'limited' | 'retry';
+		afterSeconds?: number;
+		patienceSeconds?: number;
+	}
+>;
+
+export type TaskExample = Example<
+	{
+		taskId: string;
+		/** What the request made, and what it carried. */
+		kind?: string;
+		carried?: unknown;
+	},
+	{
+		/** `doubtful`: an end that counts once it is repeated. `fileless`: done, and its files are still looked for. */
+		means: 'running' | 'done' | 'fileless' | 'failed' | 'doubtful' | 'busy' | 'missing' | 'denied';
+		/** Each as `address kind`. */
+		files?: string[];
+		progress?: number | null;
+		afterSeconds?: number;
+		/** How it ends if no file comes. */
+		finally?: 'done' | 'failed';
+	}
+>;
+
+/** Returns the examples of a kind by their names. */
+export function examplesOf<Kind>(kind: string): Array<[name: string, Kind]> {
+	const folder = join(__dirname, kind);
+	const files = readdirSync(folder).sort();
+	return files.map((file) => [
+		basename(file, '.json'),
+		JSON.parse(readFileSync(join(folder, file), 'utf8')) as Kind,
+	]);
+}
+
+export const textOf = ({ body, text = '' }: { body?: unknown; text?: string }): string =>
+	body === undefined ? text : JSON.stringify(body);
+
+/** As the network's door makes it. */
+export function replyOf(came: Came): Reply {
+	if ('silence' in came) return { answered: false, kind: came.silence, reason: came.reason };
+	const text = textOf(came);
+	const { status, headers = {} } = came;
+	return { answered: true, status, headers, text, ...readJson(text) };
+}
