@@ -183,8 +183,8 @@ const node = fc.record({
 	alike: oneOf(false, false, true),
 	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
 	savesProgress: fc.boolean(),
-	/** Whether a node before this one fails at first, so that only n8n's Retry comes to this one. */
-	before: word('runs', 'runs', 'runs', 'runs', 'fails'),
+	/** Whether a node before this one fails at first, so that only n8n's Retry comes to this one, or has slept, so that n8n has saved the execution. */
+	before: word('runs', 'runs', 'runs', 'sleeps', 'fails'),
 });
 type NodeScript = Drawn<typeof node>;
 

@@ -69,7 +69,7 @@ export class Execution extends Traces {
 		Object.assign(this, given);
 		this.input = input;
 		this.keptBefore = copy(this.kept);
-		this.establishedAt = this.beginsAnew ? began : (this.earlier[0]?.establishedAt ?? began);
+		this.establishedAt = this.earlier[0]?.establishedAt ?? began;
 	}
 }
 
@@ -158,6 +158,12 @@ export class N8n {
 		this.node = { onError, retryOnFail: tries > 1, maxTries: tries };
 	}
 
+	/** The node before this one. */
+	private get between() {
+		const type = `n8n-nodes-base.${this.history.node.before === 'sleeps' ? 'wait' : 'set'}`;
+		return { type, parameters: {} };
+	}
+
 	private newProcess(): Alive {
 		const modules = this.processes[this.deaths];
 		if (modules === undefined) throw new Error('more deaths than processes');
@@ -192,10 +198,13 @@ export class N8n {
 		const failsBefore = this.history.node.before === 'fails';
 		// Without saved progress, such a one is repeated from where it began itself: the trigger, or where a Retry began.
 		const isUnsaved = isCut && !this.history.node.savesProgress;
-		const beginsAnew = isUnsaved && (last.earlier.length === 0 || last.beginsAnew);
+		// What has slept was saved as it woke: its Retry begins with the node that slept.
+		const isBehindSleep = this.history.node.before === 'sleeps';
+		const beginsAnew =
+			isUnsaved && !isBehindSleep && (last.earlier.length === 0 || last.beginsAnew);
 		// Else a Retry begins with the node that failed, whichever that was.
 		const hasFailed = failsBefore && (earlier.length === 1 || isUnsaved);
-		const isFirst = last === undefined || hasFailed || beginsAnew;
+		const isFirst = last === undefined || hasFailed || beginsAnew || (isUnsaved && isBehindSleep);
 		const nodesStarted = isFirst ? 2 : 1;
 		const execution = this.newExecution(items, {
 			...{ earlier, version, kept, nodesStarted, beginsAnew, flow: this.world.flow ?? {} },
@@ -508,11 +517,12 @@ export class N8n {
 					currentNodeExecutionIndex: execution.nodesStarted,
 					hooks: { retryOf: earlier.at(-1)?.id },
 				},
+				workflow: { nodes: { Between: this.between } },
 				runExecutionData: {
 					resultData: {
 						runData: {
-							Trigger: [{ startTime: execution.beginsAnew ? 2 : 0, source: [] }],
-							Between: [{ startTime: 1, source: [{}] }],
+							Trigger: [{ startTime: execution.beginsAnew ? 2 : 0, source: [], executionIndex: 0 }],
+							Between: [{ startTime: 1, source: [{}], executionIndex: 0 }],
 						},
 					},
 				},

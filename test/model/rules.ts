@@ -106,14 +106,12 @@ function excuseOfKilled(
 	first: Sent,
 	again: Sent,
 ): Excuse | undefined {
-	const { beganMs = 0 } = executionOf(n8n, again) ?? {};
 	const seen = listed.filter(
 		({ executionId, atMs, said }) =>
 			executionId === again.executionId && atMs <= again.atMs && said === 'list',
 	);
-	const { ids = [], atMs = 0 } = seen.at(-1) ?? {};
-	const isGone = seen.length > 0 && !ids.includes(first.task?.id ?? '');
-	if (isGone && atMs >= beganMs + 60_000) return 'listed too late';
+	const { ids = [] } = seen.at(-1) ?? {};
+	if (seen.length > 0 && !ids.includes(first.task?.id ?? '')) return 'listed too late';
 	const isBetween = first.executionId !== n8n.executions[0]?.id && !node.savesProgress;
 	return isBetween && node.before === 'fails' ? 'begun elsewhere' : undefined;
 }

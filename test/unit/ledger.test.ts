@@ -20,6 +20,12 @@ const FAILURE: Failure = { outcome: 'unknown', message: 'm', description: 'd' };
 const SLOT: Slot = { item: 0, part: 0 };
 const OTHER_ITEM: Slot = { item: 1, part: 0 };
 
+beforeEach(() => {
+	// The machine's clock agrees with ours.
+	jest.spyOn(performance, 'now').mockReturnValue(0);
+	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin);
+});
+
 const NOTHING = { kind: 'nothing' };
 const FOUND = CREATED;
 const UNCLEAR = { kind: 'unclear', failure: FAILURE, request: REQUEST, sentAt: 4 };
@@ -217,7 +223,7 @@ test('an entry without its answer is a task, and one that was only sent is uncle
 
 test('what an execution may have sent that n8n has killed is looked for until the item is reached', () => {
 	const store = {};
-	const killed = (sentAt: number) => ({ sentAt, isExact: true, overAt: 9 });
+	const killed = (beganAt: number) => ({ beganAt, endedBefore: 9 });
 	const tryOf = (
 		run: NodeRun,
 		since: ReturnType<typeof killed> | undefined,
@@ -228,7 +234,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 		acts(ledger);
 		return kinds;
 	};
-	const unrecorded = { kind: 'unrecorded', ...killed(3) };
+	const unrecorded = { kind: 'unrecorded', sentAt: 3, overAt: 9 };
 	expect(tryOf(RUN, killed(3))).toEqual([unrecorded, unrecorded]);
 	expect(tryOf(RUN, undefined, create)).toEqual([unrecorded, unrecorded]);
 	// A later execution that comes with notes says when the first one of them began.
@@ -239,17 +245,20 @@ test('what an execution may have sent that n8n has killed is looked for until th
 });
 
 test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
-	const killed = { sentAt: 3, isExact: true, overAt: 9 };
-	const unrecorded = { kind: 'unrecorded', ...killed };
+	const killed = { beganAt: 3, endedBefore: 9 };
+	const unrecorded = { kind: 'unrecorded', sentAt: 3, overAt: 9 };
 	const retryOf = (repeated: string, run: NodeRun, store = storeAfter(RUN, create)) => {
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
 		return [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
 	};
 	expect(retryOf('7', LATER)).toMatchObject([FOUND, NOTHING]);
-	expect(retryOf('8', LATEST)).toMatchObject([FOUND, { ...unrecorded, repeated: '8' }]);
+	expect(retryOf('8', LATEST)).toMatchObject([FOUND, unrecorded]);
 	const whole = storeAfter(LATER, () => {}, storeAfter(RUN, create));
 	expect(retryOf('8', LATEST, whole)).toMatchObject([FOUND, NOTHING]);
-	expect(retryOf('7', { ...LATER, runIndex: 1 })[1]).toEqual({ ...unrecorded, repeated: '7' });
+	expect(retryOf('7', { ...LATER, runIndex: 1 })[1]).toEqual(unrecorded);
+	// The first round of the Retry has decided: the execution before it failed, so no round of it was lost.
+	const failed = storeAfter(LATER, () => {}, storeAfter(RUN, create));
+	expect(retryOf('7', { ...LATER, runIndex: 1 }, failed)).toMatchObject([FOUND, NOTHING]);
 });
 
 test('what is noted is cleaned and small', () => {

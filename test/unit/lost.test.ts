@@ -112,7 +112,7 @@ test.each<[string, Listed[], unknown, Given?]>([
 });
 
 test('where nobody knows when a request was sent, no task is surely its', async () => {
-	expect(await setting([taskOf('a')]).found({ isExact: false })).toEqual(['a']);
+	expect(await setting([taskOf('a')]).found({ sentAt: undefined })).toEqual(['a']);
 });
 
 test('the clock of another process may be ahead by less than a minute', async () => {

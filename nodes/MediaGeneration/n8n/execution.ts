@@ -2,8 +2,6 @@
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { ensured } from '../base/boundedMap';
-import { clockAheadMs, now } from '../base/clock';
-import { asText } from '../base/json';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
 function givenIdOf(context: IExecuteFunctions): string | undefined {
@@ -43,58 +41,6 @@ function callOf(context: IExecuteFunctions, runIndex: number) {
 		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
 	// The agent itself runs it with the arguments only: each try is a run of its own.
 	return { id: ensured(callIds, json, randomUUID), agent };
-}
-
-interface NodeRunData {
-	startTime?: unknown;
-	source?: unknown[];
-	executionStatus?: unknown;
-}
-
-/** Not part of n8n's interface: how many nodes it has started in this execution, which execution it repeats, and the nodes' results (n8n-core 2.41). */
-interface Internals {
-	additionalData?: { currentNodeExecutionIndex?: unknown; hooks?: { retryOf?: unknown } };
-	runExecutionData?: { resultData?: { runData?: Record<string, NodeRunData[]> } };
-}
-
-/** Tells whether this execution has run a trigger, which has no source. The other runs in the data are of the previous execution. */
-function beganAnew({ runExecutionData }: Internals, started: number): boolean {
-	const runs = Object.values(runExecutionData?.resultData?.runData ?? {}).flat();
-	const timeOf = ({ startTime }: NodeRunData) => Number(startTime);
-	const own = runs.sort((one, other) => timeOf(other) - timeOf(one)).slice(0, started - 1);
-	return own.some(({ source }) => source?.[0] === undefined);
-}
-
-/**
- * Tells whether n8n was killed while the previous execution ran this node: its recovery then adds a run that crashed, which Retry removes
- * if it is the last one (`execution-recovery.service.js`, n8n 2.41).
- */
-function crashedHere(context: IExecuteFunctions, { runExecutionData }: Internals): boolean {
-	const runs = runExecutionData?.resultData?.runData?.[context.getNode().name];
-	return runs !== undefined && (runs.at(-1)?.executionStatus ?? 'crashed') === 'crashed';
-}
-
-/**
- * Tells since when a killed execution may have sent what n8n's Retry repeats. Without saved progress, Retry starts over with the trigger,
- * and nothing says when that execution began. With it, Retry starts with the node that was running, and n8n has kept the time.
- */
-export function killedSince(context: IExecuteFunctions) {
-	if (context.getMode() !== 'retry' || isToolRun(context)) return undefined;
-	const inner = context as Internals;
-	const { currentNodeExecutionIndex: started, hooks } = inner.additionalData ?? {};
-	const overAt = now();
-	// n8n keeps executions for two weeks, unless configured otherwise (`EXECUTIONS_DATA_MAX_AGE`).
-	const longAgo = { sentAt: overAt - 14 * 86_400_000, isExact: false, overAt };
-	// Otherwise a node in between failed, and this one never began.
-	if (typeof started === 'number' && started > 1)
-		return beganAnew(inner, started) || crashedHere(context, inner) ? longAgo : undefined;
-	const { getExecutionContext } = context as Partial<IExecuteFunctions>;
-	const established = getExecutionContext?.call(context)?.establishedAt;
-	const repeated = started === undefined ? undefined : asText(hooks?.retryOf);
-	if (established === undefined) return { ...longAgo, repeated };
-	// By the machine's clock, which is ahead of ours if it was corrected, or if the machine slept.
-	const sentAt = established - Math.max(0, clockAheadMs());
-	return { ...longAgo, sentAt, isExact: true, repeated };
 }
 
 /** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */

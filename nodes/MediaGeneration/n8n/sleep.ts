@@ -15,6 +15,11 @@ export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] 
 /** Field of the execution's context: the deadline of its last sleep, in epoch ms by the machine's clock. */
 const DEADLINE = 'mediaGenerationDeadline';
 
+/** Returns whether a node of this package has put the execution to sleep. */
+export function hasSlept(context: IExecuteFunctions): boolean {
+	return context.getContext('flow')[DEADLINE] !== undefined;
+}
+
 /**
  * Returns how long an execution must stay awake, in ms. n8n sets its timer up to 70 s before a deadline, and keeps it if the execution
  * wakes earlier: it then ends the next sleep, whatever that waits for (`wait-tracker`).

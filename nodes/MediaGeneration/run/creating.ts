@@ -88,22 +88,15 @@ async function findEarlier(
 	return mayCreate(finding) ? undefined : asFailed(withCandidates(unrecorded(unread), candidates));
 }
 
-/** A service may list a task this late. */
-const LISTED_WITHIN_MS = 60_000;
-
 async function findAgain(
 	run: Run,
 	{ request }: Asked,
 	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
 ): Promise<Finding> {
-	const { client, over, now, sleep } = run;
+	const { client } = run;
 	const sought = { request, ...earlier, isEarlier: true };
 	const known = expectTask(client.account, sought.request);
 	try {
-		const lagMs = earlier.kind === 'unclear' ? 0 : earlier.overAt + LISTED_WITHIN_MS - now();
-		const finding = await findLost(run, sought);
-		if (lagMs <= 0 || !mayCreate(finding)) return finding;
-		await sleep(lagMs, over);
 		return await findLost(run, sought);
 	} finally {
 		known();

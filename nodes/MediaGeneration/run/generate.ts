@@ -8,7 +8,8 @@ import type { Operation } from '../actions/operation';
 import { attemptLater } from '../base/outcomes';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/realClock';
-import { killedSince, runOf, storeOf } from '../n8n/execution';
+import { runOf, storeOf } from '../n8n/execution';
+import { unrecordedRun } from '../n8n/retry';
 import { timerLeftMs } from '../n8n/sleep';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
@@ -34,7 +35,7 @@ export async function generate(
 ): Promise<INodeExecutionData[]> {
 	const { context } = executing;
 	const clean = <T>(value: T) => cleanerOf(context).value(value);
-	const killed = killedSince(context);
+	const killed = unrecordedRun(context);
 	const ledger = new Ledger(storeOf(context), runOf(context), { killed, clean });
 	const report = new Report(executing, ledger, items);
 	const earlier = context.getNode().retryOnFail === true ? ledger : undefined;

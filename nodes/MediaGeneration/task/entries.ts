@@ -3,6 +3,7 @@ import type { CreationRequest } from '../answers/request';
 import type { Failure } from '../base/outcomes';
 import { isObject, type JsonObject } from '../base/json';
 import { UNCLEAR_ADVICE } from '../answers/creation';
+import type { UnrecordedRun } from '../n8n/retry';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
@@ -30,16 +31,6 @@ export interface Entry {
 const LEDGER_FIELD = 'createdTasks';
 /** Raise this with every change to {@link LedgerNotes}. */
 const LEDGER_FORMAT = 1;
-export interface Unrecorded {
-	/** Epoch ms. */
-	sentAt: number;
-	/** Whether that execution began exactly then; else it began at some time since. */
-	isExact: boolean;
-	/** Epoch ms at which its Retry began, so that it had surely ended. */
-	overAt: number;
-	/** The execution that the Retry repeats, if n8n names it and the Retry begins with this node. */
-	repeated?: string | undefined;
-}
 
 export interface LedgerNotes {
 	format: typeof LEDGER_FORMAT;
@@ -47,7 +38,7 @@ export interface LedgerNotes {
 	openedIn: string;
 	entries: Entry[];
 	/** What a killed execution may have sent without a note; null if there was none. */
-	unrecorded: Unrecorded | null;
+	unrecorded: UnrecordedRun | null;
 	/** Parts of long texts, by run and item. */
 	texts: Record<string, { execution: string; texts: string[] }>;
 }
@@ -75,7 +66,7 @@ function isNotes(value: unknown): value is LedgerNotes {
 		return false;
 	const { unrecorded, entries, texts, openedIn } = value;
 	if (typeof openedIn !== 'string') return false;
-	const isSince = isObject(unrecorded) && typeof unrecorded.sentAt === 'number';
+	const isSince = isObject(unrecorded) && typeof unrecorded.endedBefore === 'number';
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
@@ -83,7 +74,7 @@ function isNotes(value: unknown): value is LedgerNotes {
 export function notesIn(
 	store: LedgerStore,
 	{ executionId, runIndex }: { executionId: string; runIndex: number },
-	killed: Unrecorded | undefined,
+	killed: UnrecordedRun | undefined,
 ): LedgerNotes | undefined {
 	const unrecorded = killed ?? null;
 	const openedIn = `${executionId}:${runIndex}`;
@@ -92,9 +83,9 @@ export function notesIn(
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) return undefined;
 	// The notes are those of an earlier Retry or loop round: n8n was killed before it saved those of the repeated run.
-	const repeated = `${killed?.repeated ?? executionId}:${runIndex}`;
-	const isKilled = killed?.repeated !== undefined && present.openedIn !== repeated;
-	if (isKilled && present.openedIn !== openedIn) present.unrecorded = unrecorded;
+	const isFirst = !present.openedIn.startsWith(`${executionId}:`);
+	const isNoted = present.openedIn === `${killed?.repeated ?? executionId}:${runIndex}`;
+	if (isFirst && killed?.repeated !== undefined && !isNoted) present.unrecorded = unrecorded;
 	present.openedIn = openedIn;
 	return present;
 }

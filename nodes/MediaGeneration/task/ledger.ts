@@ -6,6 +6,8 @@ import type { CreationRequest } from '../answers/request';
 import { quietly } from '../n8n/clean';
 import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { urlOf } from '../base/json';
+import { clockAheadMs } from '../base/clock';
+import type { UnrecordedRun } from '../n8n/retry';
 import { withoutReceiveUrl, type Created } from './identity';
 import {
 	NOT_READ,
@@ -14,7 +16,6 @@ import {
 	type Entry,
 	type LedgerNotes,
 	type LedgerStore,
-	type Unrecorded,
 } from './entries';
 
 export interface AgentCall {
@@ -48,7 +49,12 @@ export type Earlier =
 	/** Its task may exist. It is searched for, and sent again only if the user asked for that. */
 	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
 	/** n8n was killed before it saved notes: the request may have been sent. */
-	| (Unrecorded & { kind: 'unrecorded' })
+	| {
+			kind: 'unrecorded';
+			/** Epoch ms; undefined if n8n doesn't tell when the killed execution began. */
+			sentAt: number | undefined;
+			overAt: number;
+	  }
 	/** The notes can't be read, so it may be paid for. */
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
@@ -59,9 +65,16 @@ export function endpointOf(url: string): string {
 	return parsed === undefined ? url : parsed.origin + parsed.pathname;
 }
 
+/** By our clock, behind which the machine's clock can't be: an execution that began too late would hide its own tasks. */
+function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
+	const aheadMs = clockAheadMs();
+	const sentAt = beganAt === undefined ? undefined : beganAt - Math.max(0, aheadMs);
+	return { kind: 'unrecorded', sentAt, overAt: endedBefore - aheadMs };
+}
+
 interface LedgerOptions {
 	/** The execution that this one repeats, if n8n may have been killed while it ran this node. */
-	killed?: Unrecorded | undefined;
+	killed?: UnrecordedRun | undefined;
 	/** Removes secrets from the notes, because workflows can read them. */
 	clean?: <T>(value: T) => T;
 }
@@ -140,7 +153,7 @@ export class Ledger {
 			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
 			if (entry !== undefined) return this.read(entry, asked.request);
 			const { unrecorded } = this.notes;
-			return unrecorded === null ? { kind: 'nothing' } : { ...unrecorded, kind: 'unrecorded' };
+			return unrecorded === null ? { kind: 'nothing' } : soughtFor(unrecorded);
 		} catch {
 			return { kind: 'unread', failure: NOT_READ };
 		}

@@ -26,12 +26,10 @@ interface SearchDeps extends Clock {
 
 /** A creation whose task is searched for. */
 export interface Sought extends Pick<Asked, 'request'> {
-	/** Epoch ms by our clock, no later than the request. */
-	sentAt: number;
+	/** Epoch ms by our clock, no later than the request; if undefined, no task is surely its own. */
+	sentAt: number | undefined;
 	/** Whether an earlier try or execution sent it, so that one reading is enough. */
 	isEarlier: boolean;
-	/** False if the time of sending is unknown, so that no task is surely its own. */
-	isExact?: boolean;
 	/** Epoch ms at which an execution without notes had ended: nobody knows which of the earlier tasks it made. */
 	overAt?: number;
 }
@@ -96,7 +94,7 @@ function ageOf(
 	{ sentAt, overAt }: Sought,
 	aheadMs: number | undefined,
 ): Age {
-	if (moment === undefined) return 'unknown';
+	if (moment === undefined || sentAt === undefined) return 'unknown';
 	if (aheadMs === undefined) return moment + DAY_MS < sentAt ? 'older' : 'unknown';
 	const sent = sentAt + aheadMs;
 	// Services truncate times to a second, a minute or a day.
@@ -116,7 +114,7 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { client, ledger, now, sleep, over } = deps;
-	const { request, isExact = true, overAt = 0 } = sought;
+	const { request, overAt = 0 } = sought;
 	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
 	const isOld = (task: ListedTask, answer: Answer) =>
@@ -137,7 +135,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
-	const isAlone = isExact && sure.length === 1 && isNobodys(client.account, only, request);
+	const isAlone = sure.length === 1 && isNobodys(client.account, only, request);
 	if (only && isAlone && ageOf(only, sought, aheadOf(list.answer, now())) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
