@@ -72,7 +72,7 @@ describe('an image with reference files', () => {
 			'no such field',
 			references,
 			{ data: inMemory(two) },
-			'"Reference Images" names "other", which is no file of the 1st item',
+			'"Reference Images" names "other", which is no file of item 0',
 		],
 		[
 			'a file that the store has lost',

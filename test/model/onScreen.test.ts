@@ -5,19 +5,23 @@ test.each([
 	[['', 'b', 'c'], [], / Nothing was sent for 2 other items either\.$/],
 	[['', 'b', ''], [], / 1 other item failed, too\. Nothing was sent for 1 other item either\.$/],
 	[['a'], [refused], /No task was created and nothing was paid\.$/],
-	[['a', 'b'], [refused, good], / 1 other item has a paid task\./],
+	[
+		['a', 'b'],
+		[refused, good],
+		/^Press Retry on .* 1 other item has a paid task, and this error holds it back\./,
+	],
 	[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
 	[
 		['a', 'b', 'c', 'd'],
 		[refused, good, good, refused],
-		/ 2 other items have paid tasks\. 1 other item failed, too\. Running this node again creates/,
+		/ 2 other items have paid tasks, and this error holds them back\. 1 other item failed, too\. A new execution/,
 	],
 ])('a run that fails says what became of the other items: %j', async (texts, creations, words) => {
 	const { error } = await runNode({ parameters: sounds(...texts), creations });
 	expect(error?.description).toMatch(words);
 });
 
-test('a failure says what running the node again would pay', async () => {
+test('a failure begins with the free way, and says what a new execution would pay', async () => {
 	const { error } = await runNode({
 		parameters: sounds('a', 'b', 'c', 'd'),
 		creations: [good, refused, good, good],
@@ -25,15 +29,8 @@ test('a failure says what running the node again would pay', async () => {
 	const ids = [0, 1, 2].map((index) => idOf(index)).join(', ');
 	expect(error?.description).toMatch(
 		new RegExp(
-			` 3 other items have paid tasks\\. Running this node again creates a new task for every item, also for the 3 that are paid for\\. Fetch those with "Task: Wait": ${ids}\\. To keep good items next time, set On Error to Continue, or turn on Retry On Fail\\.$`,
+			`^Press Retry on this execution: it keeps what is paid\\. .* A new execution creates a new task for every item, also for the 3 that are paid for, which "Task: Wait" can fetch: ${ids}\\. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'\\.$`,
 		),
-	);
-});
-
-test('one other task is not called "those"', async () => {
-	const { error } = await runNode({ parameters: sounds('a', 'b'), creations: [good, refused] });
-	expect(error?.description).toContain(
-		` also for the 1 that is paid for. Fetch it with "Task: Wait": ${idOf(0)}. To keep`,
 	);
 });
 
@@ -44,7 +41,8 @@ test('a failure whose own task is the only one names it once', async () => {
 	});
 	expect(error?.description).toMatch(/"Task: Wait"/);
 	expect(error?.description?.match(/Task: Wait/g)).toHaveLength(1);
-	expect(error?.description).not.toMatch(/Running this node again/);
+	expect(error?.description).toMatch(/^Press Retry on this execution/);
+	expect(error?.description).not.toMatch(/A new execution/);
 });
 
 test('an ID that the service does not know is not called paid', async () => {
@@ -82,9 +80,21 @@ describe('a manual run', () => {
 		});
 		expect(second.bodies).toHaveLength(3);
 		expect(second.hints[0]).toBe(
-			`2 tasks are paid in an earlier test run: pin the output, or fetch them with "Task: Wait": ${idOf(0)}, ${idOf(1)}`,
+			`2 tasks were paid for in an earlier test run: execute only the step after this one, or fetch them with "Task: Wait": ${idOf(0)}, ${idOf(1)}`,
 		);
-		expect(second.logs.join()).toMatch(/paid in an earlier test run/);
+		expect(second.logs.join()).toMatch(/paid for in an earlier test run/);
+	});
+
+	test('which can be pinned if they have no files, and names ten of them', async () => {
+		const texts = Array.from({ length: 11 }, (_, number) => `text ${number}`);
+		const parameters = sounds(...texts).map((each) => ({ ...each, downloadOutput: false }));
+		const first = await runNode({ ...manual, parameters });
+		const { hints, logs } = await runNode({ ...manual, parameters, like: first });
+		const ids = texts.map((_, number) => idOf(number));
+		expect(hints[0]).toBe(
+			`11 tasks were paid for in an earlier test run: pin the output, or fetch them with "Task: Wait": ${ids.slice(0, 10).join(', ')}, ...`,
+		);
+		expect(logs.join()).toContain(ids.join(', '));
 	});
 
 	test('remembers them for an hour', async () => {
@@ -93,7 +103,7 @@ describe('a manual run', () => {
 		const second = await runNode({ ...given, like: first, minutesLater: 61 });
 		expect(second.hints.join()).not.toMatch(/test run/);
 		const third = await runNode({ ...given, like: second, minutesLater: 61 + 59 });
-		expect(third.hints[0]).toMatch(/^1 task is paid in an earlier test run/);
+		expect(third.hints[0]).toMatch(/^1 task was paid for in an earlier test run/);
 	});
 
 	test('says nothing of tasks that failed, and no other mode does', async () => {
@@ -108,7 +118,7 @@ describe('a manual run', () => {
 		expect(await hintsOf({ ...manual, like: failed })).not.toMatch(/test run/);
 		const good = await runNode({ ...manual, parameters: sound });
 		expect(await hintsOf({ like: good })).not.toMatch(/test run/);
-		expect(await hintsOf({ ...manual, like: good })).toMatch(/^1 task is paid/);
+		expect(await hintsOf({ ...manual, like: good })).toMatch(/^1 task was paid for/);
 	});
 });
 
@@ -117,7 +127,7 @@ test('100 parts of texts or more are hinted at, once they are asked for', async 
 	const parameters = { ...long('join'), text, options: { maxCharacters: 60 } };
 	const { hints, bodies, logs } = await runNode({ parameters });
 	expect(bodies).toHaveLength(100);
-	const words = '100 tasks for 1 text: a larger "Max Characters per Part" makes fewer';
+	const words = "100 tasks for 1 text: a larger 'Max Characters per Part' makes fewer";
 	expect(hints).toContain(words);
 	expect(logs[0]).toContain(words);
 	const few = await runNode({ parameters: { ...parameters, options: { maxCharacters: 120 } } });
@@ -142,7 +152,7 @@ test('a refusal names a field of the request as the editor shows it', async () =
 
 test('a text of more than 5,000 characters that is not split is hinted at', async () => {
 	const text = 'word '.repeat(1_001);
-	const hint = '1 text is longer than 5000 characters: "Long Text" splits and joins such texts';
+	const hint = "1 text is longer than 5000 characters: 'Long Text' splits and joins such texts";
 	const off = await runNode({ parameters: { ...speech, text } });
 	expect(off.hints).toContain(hint);
 	const split = await runNode({ parameters: { ...long('join'), text } });
@@ -163,17 +173,6 @@ describe('File Name', () => {
 		]);
 		expect(await hintsOf('rain', 'rains')).toEqual([]);
 		expect(await hintsOf('', '')).toEqual([]);
-	});
-
-	test('sound of another format than the one that was asked for is hinted at, once', async () => {
-		const hintsOf = async (...formats: string[]) => {
-			const parameters = formats.map((outputFormat) => ({ ...speech, outputFormat }));
-			return (await runNode({ parameters })).hints.filter((hint) => /Format/.test(hint));
-		};
-		expect(await hintsOf('mp3_44100_128', 'mp3_22050_32', 'wav_44100')).toEqual([
-			'The service sent audio/wav instead of the Output Format "mp3_44100_128"',
-		]);
-		expect(await hintsOf('wav', '', 'best')).toEqual([]);
 	});
 });
 

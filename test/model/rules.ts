@@ -143,12 +143,8 @@ const FORGETTING = ['context', 'getExecutionId', 'evaluateExpression'];
 
 /** Whether a text lists the item of a slot. */
 const namesItem = (text: string, slot: string) =>
-	text.includes(`item ${indexOf(slot)} `) ||
-	[...text.matchAll(/the ([\w, ]+) item/g)].some(([, list = '']) =>
-		list
-			.split(/\D+/)
-			.map(Number)
-			.includes(indexOf(slot) + 1),
+	[...text.matchAll(/\bitems? ([\d, and]+)/g)].some(([, list = '']) =>
+		(list.match(/\d+/g) ?? []).map(Number).includes(indexOf(slot)),
 	);
 
 /** Whether the end of an execution says of a sending that its task may exist. */

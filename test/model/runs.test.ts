@@ -156,7 +156,9 @@ describe('On Error', () => {
 			]);
 			expect(went.json[0]?.error).toBe(error?.message);
 			expect(went.pairs).toEqual([0, 1]);
-			expect(went.hints[0]).toBe('1 of 2 items failed, see the field "outcome"');
+			expect(went.hints[0]).toBe(
+				"1 of 2 items failed, see the field 'outcome'; 'Include Input' shows which",
+			);
 			expect(went.execution.found.media_outcome).toBe(outcome);
 		},
 	);
@@ -218,7 +220,7 @@ describe('On Error', () => {
 describe('what a failed run leaves', () => {
 	const mayExist = (tasks: string) => {
 		const why = /^tasks/.test(tasks) ? 'answers to their creations' : 'answer to its creation';
-		return `The ${tasks} item may exist and be paid for, as the ${why} never came: check at the service.`;
+		return `The ${tasks} may exist and be paid for, as the ${why} never came: check at the service.`;
 	};
 
 	test('the error and the log name the tasks of use, without those that failed', async () => {
@@ -227,10 +229,10 @@ describe('what a failed run leaves', () => {
 			tasks: [taskWith({ seconds: 400 }), taskWith({ end: 'error' }), taskWith({ seconds: 400 })],
 		});
 		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
-		const again =
-			'Running this node again creates a new task for every item, also for the 2 that are paid for';
 		const left = `Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}, ${idOf(2)}.`;
-		expect(error?.description).toMatch(new RegExp(` 2 other items have paid tasks\\. ${again}`));
+		expect(error?.description).toMatch(
+			/^Press Retry on this execution: it keeps what is paid\. .* 2 other items have paid tasks, and this error holds them back\. A new execution creates a new task for every item, also for the 2 that are paid for/,
+		);
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${left}`]);
 	});
 
@@ -240,12 +242,10 @@ describe('what a failed run leaves', () => {
 			creations: [refused, unclear, unclear],
 		});
 		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
-		expect(error?.description).toMatch(
-			/The tasks of the 2nd and 3rd item may exist and be paid for/,
-		);
+		expect(error?.description).toMatch(/The tasks of items 1 and 2 may exist and be paid for/);
 		expect(error?.description).not.toMatch(/It named|still fetch/);
 		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the run failed. ${mayExist('tasks of the 2nd and 3rd')}`,
+			`warn: Media Generation: the run failed. ${mayExist('tasks of items 1 and 2')}`,
 		]);
 	});
 
@@ -258,7 +258,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.description).toMatch(new RegExp(`It named: ${ID}\\.`));
 		expect(warnings(logs)).toEqual([
 			`warn: Media Generation: task ${ID} for item 1 of execution 1 may exist`,
-			`warn: Media Generation: the run failed. ${mayExist('task of the 2nd')} It named: ${ID}.`,
+			`warn: Media Generation: the run failed. ${mayExist('task of item 1')} It named: ${ID}.`,
 		]);
 	});
 
@@ -270,7 +270,7 @@ describe('what a failed run leaves', () => {
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual([undefined, 'unknown', 'rejected']);
 		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the run ended. ${mayExist('task of the 2nd')}`,
+			`warn: Media Generation: the run ended. ${mayExist('task of item 1')}`,
 		]);
 	});
 });
@@ -422,15 +422,15 @@ describe('paid once', () => {
 		const { executions, json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
 		expect(executions[0]?.error).toMatchObject({
 			description: expect.stringMatching(
-				/^It may be paid for. The next try sends it again/,
+				/^Press Retry on .* It may be paid for. The next try sends it again/,
 			) as string,
 		});
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
-		expect(hints[0]).toMatch(/^The 2nd item may be paid for twice: sent again, unless found/);
-		expect(warnings(logs)[0]).toMatch(
-			/the 2nd item may be paid for twice.*the list does not show it/,
+		expect(hints[0]).toMatch(
+			/^No answer came the first time, so item 1 may be paid for twice: sent again, unless found/,
 		);
+		expect(warnings(logs)[0]).toMatch(/item 1 may be paid for twice.*the list does not show it/);
 		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
 		expect(known.sent).toHaveLength(2);
 	});
@@ -445,7 +445,7 @@ describe('paid once', () => {
 	])('an item that brings a paid task is created as asked, with a hint: %j', async (json, ids) => {
 		const { hints, logs, sent } = await runNode({ parameters: sound, input: [{ json }] });
 		expect(sent).toHaveLength(1);
-		const hint = `Paid again, though "Task: Wait" can fetch the tasks of the input: ${ids}`;
+		const hint = `Paid for again, though "Task: Wait" can fetch the tasks of the input: ${ids}`;
 		expect(hints.slice(0, -1)).toEqual(ids === undefined ? [] : [hint]);
 		expect(warnings(logs).join()).toMatch(
 			ids === undefined ? /^$/ : new RegExp(`paid tasks that .*: ${ids}\\.`),
@@ -626,7 +626,7 @@ test('the error of a later try names the items of all tries whose tasks may exis
 		node: { tries: 2 },
 	});
 	expect(sent).toHaveLength(4);
-	expect(error?.description).toContain('The tasks of the 1st, 2nd, and 3rd item may exist');
+	expect(error?.description).toContain('The tasks of items 0, 1, and 2 may exist');
 });
 
 test('where n8n gives no signal of a stop, tasks are made and waited for', async () => {

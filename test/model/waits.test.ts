@@ -254,7 +254,7 @@ describe('Task: Wait', () => {
 		};
 		const binary = { data: { data: '', mimeType: 'audio/wav' } };
 		const behind = async (details: IDataObject, taskId: unknown = 'a') => {
-			const json = { ...merged, error: 'no', details };
+			const json = { ...merged, error: 'no', details: { error: 'no', ...details } };
 			const parameters = { ...wait, taskId };
 			const input = [{ json, binary }];
 			return await runNode({ parameters, input, node: goOn, answer: anyDone });
@@ -271,7 +271,7 @@ describe('Task: Wait', () => {
 		});
 
 		test('several tasks are named as they lie there', async () => {
-			const details = { outcome: 'unreachable', task_ids: ['t', 'u'] };
+			const details = { error: 'no', outcome: 'unreachable', task_ids: ['t', 'u'] };
 			const input = from({ ...merged, error: 'no', details });
 			const { error } = await runNode({ parameters: { ...wait, taskId: 'a' }, input });
 			expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.details\.task_ids }} to/);

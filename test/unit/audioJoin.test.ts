@@ -114,7 +114,7 @@ describe('subtitles', () => {
 		expect(some.json[0]?.hint).toBe(hint);
 		const broken = input({ mimeType: 'text/srt', data: 'bm9uc2Vuc2U=' });
 		const { json } = await runNode({ parameters: join, input: broken });
-		expect(json[0]?.hint).toMatch(/^The transcript of the 1st item can't be read/);
+		expect(json[0]?.hint).toMatch(/^The transcript of item 0 can't be read/);
 	});
 });
 
@@ -140,14 +140,14 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		'no binary data',
 		[{ json: {} }],
 		{},
-		/ names "data", which is no file of the 1st item$/,
+		/ names "data", which is no file of item 0$/,
 		/^Put a node in front/,
 	],
 	[
 		'another field',
 		[one, others],
 		{},
-		/ names "data", which is no file of the 2nd item$/,
+		/ names "data", which is no file of item 1$/,
 		/: sound, cover\. Nothing was sent\.$/,
 	],
 	['no field', [one], noField, /^The field "Input Data Field Name" is empty$/, /^Fill in/],
@@ -155,10 +155,10 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		'another format',
 		[one, slower],
 		{},
-		/: the 2nd item is WAV .*8,000 Hz.*, but the 1st item WAV .*16,000 Hz/,
+		/: item 1 is WAV .*8,000 Hz.*, but item 0 WAV .*16,000 Hz/,
 		CONVERT,
 	],
-	['no audio', [one, text], {}, /: it is not an MP3 or WAV file \(the 2nd item\)$/, CONVERT],
+	['no audio', [one, text], {}, /: it is not an MP3 or WAV file \(item 1\)$/, CONVERT],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
 	['a group that is an object', [one], { groupBy: {} }, NO_TEXT, /^Enter text in/],

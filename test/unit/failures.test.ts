@@ -24,7 +24,7 @@ test.each<[Failure, RegExp]>([
 	[broken(new Error('x'), 'nothing'), /^invalid: .* handled: x \| Nothing was sent for it\. Check/],
 	[
 		broken(7, 'sent'),
-		/^unknown: The creation .*: unknown reason; the task may exist \| .* Check the task list/,
+		/^unknown: Creating the task was .* \(unknown reason\)\. The task may exist \| .* Check the task list/,
 	],
 	[
 		broken(new Error(' '), 'sent', 't9'),

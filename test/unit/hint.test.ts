@@ -7,6 +7,7 @@ import {
 	type RunOutcome,
 	outcomesIn,
 } from '../../nodes/MediaGeneration/files/hint';
+import { hintAtSleep } from '../../nodes/MediaGeneration/run/hints';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 
@@ -73,10 +74,31 @@ test.each<[IDataObject, RunOutcome]>([
 	[{ status: 'done' }, 'done'],
 	[{ unfinished: true }, 'timed_out'],
 	[{ error: 'x', outcome: 'unreachable' }, 'unreachable'],
-	[{ error: 'x', details: { outcome: 'failed' } }, 'failed'],
+	[{ error: 'x', details: { error: 'x', outcome: 'failed' } }, 'failed'],
+	[{ error: 'x', details: { error: 'of the row', outcome: 'failed' } }, 'done'],
 	[{ outcome: 'the service has a field of that name' }, 'done'],
 ])('an item that carries %j has come to %j', (json, outcome) => {
 	expect(outcomesIn([{ json }])).toEqual([outcome]);
+});
+
+const TYPE = 'n8n-nodes-media-generation.mediaGeneration';
+const taskWait = { type: TYPE, parameters: { resource: 'task', operation: 'wait' } };
+test.each<[string, object, object[], boolean]>([
+	['nothing', {}, [], true],
+	['another of its operations', {}, [{ ...taskWait, parameters: { operation: 'get' } }], true],
+	['one that is disabled', {}, [{ ...taskWait, disabled: true }], true],
+	['one of another package', {}, [{ ...taskWait, type: 'other.node' }], true],
+	['Task: Wait, somewhere', {}, [{ type: 'x.set' }, taskWait], false],
+	['nothing where failures become items anyway', { onError: 'continueRegularOutput' }, [], false],
+	['nothing where they have a branch', { onError: 'continueErrorOutput' }, [], false],
+])('an execution that falls asleep with %s after it', (_name, node, following, isWarned) => {
+	const { context, hints } = fakeN8n({
+		node: { type: TYPE, ...node },
+		own: { getChildNodes: () => following },
+	});
+	hintAtSleep(context);
+	const words = expect.stringMatching(/fails while the execution sleeps.*"Task: Wait"$/) as string;
+	expect(hints.map(({ message }) => message)).toEqual(isWarned ? [words] : []);
 });
 
 describe('a trigger of this n8n that is not published', () => {

@@ -91,7 +91,10 @@ test('the same request to another service is another one, a resume URL of anothe
 		ledger.created(asked(SLOT), CREATED);
 	});
 	expect(JSON.stringify(store)).not.toContain('secret');
-	expect(earlier(store, LATER, SLOT, withUrl('https://n8n.example/wait/8/node'))).toEqual(CREATED);
+	expect(earlier(store, LATER, SLOT, withUrl('https://n8n.example/wait/8/node'))).toEqual({
+		...CREATED,
+		isTakenUp: true,
+	});
 });
 
 test('what a Retry has taken up is its own, by the slot, and no other item of it takes it', () => {

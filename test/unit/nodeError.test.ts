@@ -56,15 +56,18 @@ describe('as an item', () => {
 		expect(shown('continueRegularOutput')).toEqual({ ...record, http_status: 401 });
 	});
 
-	test('where n8n fills up what it does not name, it names all', () => {
-		const names = 'candidates task_ids part parts long_text unfinished outputs details'.split(' ');
-		const none = Object.fromEntries(names.map((name) => [name, null]));
-		expect(shown('continueErrorOutput')).toEqual({ ...record, http_status: 401, ...none });
-		const { details: _none, ...others } = none;
-		const { error, ...details } = { ...record, http_status: 401, ...others };
+	const NONE = { task_ids: null, unfinished: null };
+
+	test('where n8n fills up what it does not name, it names what Task: Wait reads, and no more', () => {
+		const all = { ...record, http_status: 401, ...NONE };
+		expect(shown('continueErrorOutput')).toEqual(all);
+		const part = { ...failure, whole: { taskIds: ['t'], part: undefined, longText: undefined } };
+		const ofText = failureItem(node('continueErrorOutput'), { failure: part, index: 0 }).json;
+		const noParts = { part: null, parts: null, long_text: null };
+		expect(ofText).toEqual({ ...all, ...noParts, task_ids: ['t'] });
 		const item = failureItem(node('continueErrorOutput'), { failure, index: 0 });
 		const asleep = plainFailureItem(node('continueErrorOutput'), item).json;
-		expect(asleep).toEqual({ error, details });
+		expect(asleep).toEqual({ error, details: all });
 		const merged = { ...asleep, outcome: 'failed', task_id: 'a' };
 		expect(failureIn(merged)).toEqual({ ...failure, candidates: undefined, whole: undefined });
 	});
@@ -75,7 +78,7 @@ describe('as an item that a sleeping execution keeps', () => {
 
 	test('its fields lie in `details` where failures have a branch of their own', () => {
 		expect(plainFailureItem(node('continueErrorOutput'), item)).toEqual({
-			json: { error: 'No', details: { outcome: 'failed', task_id: 't' } },
+			json: { error: 'No', details: item.json },
 			pairedItem: { item: 1 },
 		});
 	});

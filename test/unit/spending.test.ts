@@ -85,7 +85,7 @@ describe('the falls of the balance', () => {
 			message:
 				'"Stop After Credits" is reached: the balance of the account has fallen by 25 credits since this node began, and the option allows 25',
 			description:
-				'No task was created for this item. Raise the option, or run the items that are left again.',
+				'No task was created for this item. Raise the option, or run the remaining items again.',
 		});
 		expect(await create(created('c'))).toMatchObject({ sent: 0 });
 		expect(client.requests).toHaveLength(2);
@@ -99,7 +99,7 @@ describe('the falls of the balance', () => {
 			message:
 				'"Stop After Credits" needs the balance of the account: /v1/credits could not be read: HTTP 400: no',
 			description:
-				'No task was created for this item. Run the items that are left again later, or remove the option.',
+				'No task was created for this item. Run the remaining items later, or remove the option.',
 		});
 		expect(await create(created('b'))).toMatchObject({ sent: 0 });
 		expect(client.requests).toHaveLength(1);
@@ -177,6 +177,18 @@ test.each<[Array<number | null>, number | undefined, string[]]>([
 	const hints = spending.hints();
 	expect(hints.map(({ message }) => message)).toEqual(expected);
 	expect(hints.map(({ type }) => type)).toEqual(['info', 'warning'].slice(0, expected.length));
+});
+
+test.each([
+	[[], '1 task taken up again, nothing paid; 0 created'],
+	[[5], `1 task taken up again, nothing paid; 1 task created, 5 credits ${by}`],
+])('what another execution paid for is counted apart from costs %j', async (costs, expected) => {
+	const { spending, create } = setting();
+	const answer = { credit_cost: 20 };
+	spending.note({ kind: 'created', taskId: 'old', createdAt: 0, answer, isTakenUp: true });
+	await create(...costs.map((credit_cost, index) => created(`t${index}`, { credit_cost })));
+	spending.seen('old', parseTask({ id: 'old', status: 'done', credit_cost: 20 }));
+	expect(spending.hints()).toEqual([{ type: 'info', message: expected }]);
 });
 
 test('the balance shows that a run went beyond the option where no task names its cost', async () => {

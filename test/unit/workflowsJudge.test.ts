@@ -160,7 +160,7 @@ test('a Retry of what was killed may pay again, once for each such Retry', async
 
 test('a failure before Task: Wait stays that failure', async () => {
 	const before = [
-		input({ error: 'no', details: { outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
+		input({ error: 'no', details: { error: 'no', outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
 	];
 	const out = run('Items 1', [[done('a')]]);
 	const found = await judged({ 'Items 1': before, 'Wait 1': [out] }, []);

@@ -69,7 +69,7 @@ const waitingFields: INodeProperties[] = [
 		displayOptions: { hide: ui.AS_TOOL },
 	}),
 	ui.notice(
-		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Put a node with "Task: Wait" behind this one: it passes finished items through, waits for the others, and fails for failed tasks.',
+		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Add a node with "Task: Wait" after this one: it passes finished items through, waits for the others, and fails for failed tasks. Without it, a failed task continues as a normal item. Stop ends the waiting, not the task.',
 		'suspendNotice',
 		{ displayOptions: { show: SUSPENDING } },
 	),
@@ -96,7 +96,7 @@ const creatingOptions: readonly INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 100,
 		description:
-			"Create no further task once the account's balance has fallen by this much since this node began. A task that is under way may cost more. All rounds of a loop, all tries and all calls of a tool count together. Uses the value of the first item.",
+			"Create no further task once the account's balance has fallen by this much since this node began. A task that is under way may cost more. Loop iterations, retries and tool calls share this limit. If 'On Error' is Stop Workflow, finished items are held back: n8n's Retry or Task: Wait gets them. Uses the value of the first item.",
 	}),
 ];
 

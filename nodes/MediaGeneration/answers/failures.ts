@@ -30,7 +30,7 @@ export function timedOut(
 
 export function cancelled(taskId: string, status: string | undefined): Failure {
 	const message = `The execution was stopped while task ${taskId} was running`;
-	const description = `The task goes on at the service and is paid for. ${USE_WAIT} to get its result.`;
+	const description = `The task keeps running at the service, and you are charged for it. ${USE_WAIT}.`;
 	return { outcome: 'cancelled', message, description, taskId, status };
 }
 
@@ -64,13 +64,13 @@ export function broken(
 	if (reached === 'nothing') return asFailure(error);
 	const reason = messageOf(error);
 	if (taskId === undefined) {
-		const message = `The creation broke off: ${reason}; the task may exist`;
+		const message = `Creating the task was interrupted (${reason}). The task may exist`;
 		const description =
 			'The service may have created the task and charged for it. Check the task list at the service.';
 		return { outcome: 'unknown', message, description };
 	}
 	if (reached === 'sent') {
-		const message = `Task ${taskId} exists, but waiting for it broke off: ${reason}`;
+		const message = `Task ${taskId} exists, but waiting for it was interrupted: ${reason}`;
 		return { outcome: 'unreachable', message, description: `${USE_WAIT}.`, taskId };
 	}
 	const message = `Task ${taskId} is done, but its result could not be handed over: ${reason}`;

@@ -13,18 +13,10 @@ export function quote(text = '', limit = 300): string | undefined {
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }
 
-/** Counts as people do: the item of index 0 is the 1st. */
-function ordinal(index: number): string {
-	const number = index + 1;
-	const ending = { one: 'st', two: 'nd', few: 'rd' } as Record<string, string>;
-	const rule = new Intl.PluralRules('en', { type: 'ordinal' }).select(number);
-	return `${number}${ending[rule] ?? 'th'}`;
-}
-
-/** Names items as people count them: "the 2nd and 3rd item". */
+/** Names items as n8n counts them, from 0: "items 1 and 2". */
 export function itemsInWords(indexes: readonly number[]): string {
-	const list = new Intl.ListFormat('en').format(indexes.map(ordinal));
-	return `the ${list} item`;
+	const list = new Intl.ListFormat('en').format(indexes.map(String));
+	return `${indexes.length === 1 ? 'item' : 'items'} ${list}`;
 }
 
 export function seconds(ms: number): string {

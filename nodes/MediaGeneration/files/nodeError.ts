@@ -31,9 +31,7 @@ function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
 		part: whole?.part?.number,
 		parts: whole?.part?.of,
 		long_text: whole?.longText && { ...whole.longText },
-		unfinished: undefined,
 		outputs,
-		details: undefined,
 	});
 }
 
@@ -47,8 +45,9 @@ function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
  */
 export function recordIn(json: IDataObject): JsonObject {
 	const { details, error } = json;
-	const isOurs = isObject(details) && isOutcome(details.outcome) && typeof error === 'string';
-	return (isOurs ? { ...details, error } : json) as JsonObject;
+	// The details of an earlier failure are a field of the row.
+	const isOurs = isObject(details) && isOutcome(details.outcome) && details.error === error;
+	return (isOurs ? details : json) as JsonObject;
 }
 
 /** Reads the failure of an item that failed in a node of this package. The workflow may have changed the item since. */
@@ -77,16 +76,12 @@ interface ItemFailure {
 	failure: Failure;
 }
 
-/**
- * Uses our words alone, because an error of the HTTP helper contains the request with its headers.
- * @param advice follows the failure's own
- */
+/** Uses our words alone, because an error of the HTTP helper contains the request with its headers. */
 export function nodeError(
 	node: INode,
 	{ failure, index: itemIndex }: ItemFailure,
-	advice = '',
 ): NodeApiError | NodeOperationError {
-	const description = inHtml(`${failure.description}${advice}`);
+	const description = inHtml(failure.description);
 	const message = withoutSocketCodes(failure.message);
 	const error =
 		failure.outcome === 'invalid'
@@ -108,13 +103,12 @@ export function failureItem(
 	delivered: { outputs?: DeliveredOutput[]; binary?: IBinaryKeyData } = {},
 ): INodeExecutionData {
 	const { outputs, binary } = delivered;
-	const record = recordOf(failed.failure, outputs);
 	const item: INodeExecutionData = {
-		json: givenIn(record),
+		json: givenIn(recordOf(failed.failure, outputs)),
 		...(binary && { binary }),
 		pairedItem: { item: failed.index },
 	};
-	return toErrorBranch(node, item, { named: record, error: () => nodeError(node, failed) });
+	return toErrorBranch(node, item, () => nodeError(node, failed));
 }
 
 /** Makes a failed item that n8n can save with a sleeping execution, or take from its webhook. */

@@ -2,23 +2,27 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
 
-/** Tells whether failed items leave by a branch of their own. */
+/** Whether failed items leave by a branch of their own. */
 const hasErrorBranch = ({ onError }: INode) => onError === 'continueErrorOutput';
 
+/** What "Task: Wait" reads of a failed item, and of one whose text has several parts. */
+const READ = { outcome: null, task_id: null, task_ids: null, unfinished: null };
+const READ_OF_PARTS = { part: null, parts: null, long_text: null };
+
 /**
- * Makes n8n send an item to the error branch, with all of its fields. n8n fills fields that a failed item lacks from the node's input,
- * e.g. the ID of a task that is done, so the item has them all. n8n decides by the item's `error`, but then reduces the JSON of every item
- * that still has one to its message. It copies the item in between, and a copy loses a hidden property.
- * @param named all fields of a failed item, with undefined for those that this one lacks
+ * Makes n8n send an item to the error branch, with all of its fields. n8n fills fields that a failed item lacks from the node's input, e.g.
+ * the ID of a task that is done, so the item has those that "Task: Wait" reads; the others keep the row's value. n8n decides by the item's
+ * `error`, but then reduces the JSON of every item that still has one to its message. It copies the item in between, and a copy loses a
+ * hidden property.
  */
 export function toErrorBranch(
 	node: INode,
 	item: INodeExecutionData,
-	{ named, error }: { named: ReadonlyArray<[name: string, value: unknown]>; error: () => Error },
+	error: () => Error,
 ): INodeExecutionData {
 	if (!hasErrorBranch(node)) return item;
-	const json = Object.fromEntries(named.map(([name, value]) => [name, value ?? null]));
-	const sent = { ...item, json: json as IDataObject };
+	const ofParts = Object.hasOwn(item.json, 'task_ids') ? READ_OF_PARTS : {};
+	const sent = { ...item, json: { ...READ, ...ofParts, ...item.json } };
 	return Object.defineProperty(sent, 'error', { value: error() });
 }
 
@@ -28,8 +32,8 @@ export function toErrorBranch(
  */
 export function toErrorBranchAsleep(node: INode, item: INodeExecutionData): INodeExecutionData {
 	if (!hasErrorBranch(node)) return { ...item };
-	const { error, details: _none, ...details } = item.json;
-	return { ...item, json: { error, details } };
+	const { error } = item.json;
+	return { ...item, json: { error, details: item.json } };
 }
 
 function saysNothing(error: unknown): boolean {

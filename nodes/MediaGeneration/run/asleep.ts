@@ -10,6 +10,7 @@ import { suspend, type Sleeper } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
 import type { ItemResult } from './item';
+import { hintAtSleep } from './hints';
 import { includedInput, type Report } from './output';
 import type { Run } from './run';
 
@@ -22,6 +23,7 @@ export async function goToSleep(
 	report.throwFirstFailure(results);
 	report.showCosts(spending);
 	report.logUnclear('the execution went to sleep', results);
+	hintAtSleep(context);
 	const sleepers = report.items.map((fields) => sleeperOf(report, fields, asleep));
 	try {
 		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });

@@ -79,7 +79,7 @@ async function findEarlier(
 	const finding = await findAgain(run, asked, earlier);
 	if (finding.kind === 'created') {
 		run.ledger.created(asked, finding);
-		run.spending.note(finding);
+		run.spending.note({ ...finding, isTakenUp: earlier.kind === 'unrecorded' });
 		return finding;
 	}
 	if (sendUnclearAgain) return undefined;

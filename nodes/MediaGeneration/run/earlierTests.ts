@@ -3,6 +3,7 @@
  * again, as asked: a hint names the tasks that exist already.
  */
 import { BoundedMap } from '../base/boundedMap';
+import type { ItemSettings } from '../actions/waiting';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
 import { askedFor, type Item, type ItemResult } from './item';
@@ -17,8 +18,8 @@ interface TestRun {
 }
 
 const REMEMBERED_MS = 60 * 60_000;
-/** More would not fit above the output; the log has all of them. */
-const IDS_SHOWN = 3;
+/** The log has all of them. */
+const IDS_SHOWN = 10;
 
 /** By node and the requests of an item. */
 const testRuns = new BoundedMap<string, TestRun>();
@@ -34,22 +35,28 @@ function keyFor({ context, client }: Run, { parts }: Item): string | undefined {
 	return [context.getWorkflow().id, context.getNode().id, ...hashes].join(' ');
 }
 
+const bringsFiles = ({ files, waiting }: ItemSettings) => files.download && waiting.kind !== 'no';
+
 /** Call this before anything is created. */
 export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 	const { context, ledger } = run;
 	if (!isManual(run)) return;
-	const paid = items.flatMap((item) => {
+	const found = items.flatMap((item) => {
 		const earlier = testRuns.get(keyFor(run, item) ?? '');
 		const isPaid =
 			earlier !== undefined &&
 			earlier.executionId !== ledger.run.executionId &&
 			run.now() - earlier.at < REMEMBERED_MS;
-		return isPaid ? earlier.taskIds : [];
+		return isPaid ? [{ item, taskIds: earlier.taskIds }] : [];
 	});
+	const paid = found.flatMap(({ taskIds }) => taskIds);
 	if (paid.length === 0) return;
 	const [tasks, them] =
-		paid.length === 1 ? ['1 task is', 'it'] : [`${paid.length} tasks are`, 'them'];
-	const said = `${tasks} paid in an earlier test run: pin the output, or fetch ${them} with "Task: Wait":`;
+		paid.length === 1 ? ['1 task was', 'it'] : [`${paid.length} tasks were`, 'them'];
+	// n8n can't pin an output that has binary data.
+	const hasFiles = found.some(({ item: { settings } }) => bringsFiles(settings));
+	const keep = hasFiles ? 'execute only the step after this one' : 'pin the output';
+	const said = `${tasks} paid for in an earlier test run: ${keep}, or fetch ${them} with "Task: Wait":`;
 	const more = paid.length > IDS_SHOWN ? ', ...' : '';
 	showHint(context, 'warning', `${said} ${paid.slice(0, IDS_SHOWN).join(', ')}${more}`);
 	logOf(context).warn(`${said} ${paid.join(', ')}`);

@@ -1,13 +1,12 @@
-/** Tells in the editor and the log what a run's items do not: what is paid again, and what a person would notice only later. */
+/** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { recordIn } from '../files/nodeError';
-import type { DeliveredOutput } from '../files/files';
 import { showEqualNames, shownOutputs } from '../files/hint';
+import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
-import { typeOfFormat } from '../audio/kinds';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
-import { itemsInWords, quote } from '../base/words';
+import { itemsInWords } from '../base/words';
 import { asText, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
 import { hintAtEarlierTests } from './earlierTests';
@@ -33,8 +32,8 @@ function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	const which = itemsInWords(unclear.map(({ index }) => index));
 	warn(
 		run.context,
-		`${which.replace('t', 'T')} may be paid for twice: sent again, unless found, as no answer came the first time`,
-		`${which} may be paid for twice: no answer came the first time; sent again where the list does not show it`,
+		`No answer came the first time, so ${which} may be paid for twice: sent again, unless found`,
+		`${which} may be paid for twice: no answer came the first time, and it is sent again if the list does not show it`,
 	);
 }
 
@@ -61,8 +60,8 @@ function warnOfPaidInput(run: Run, items: readonly Item[]): void {
 	const which = [...new Set(paid)].join(', ');
 	warn(
 		context,
-		`Paid again, though "Task: Wait" can fetch the tasks of the input: ${which}`,
-		`the input has paid tasks that can still be fetched with "Task: Wait": ${which}. New ones are created, as asked`,
+		`Paid for again, though "Task: Wait" can fetch the tasks of the input: ${which}`,
+		`the input has paid tasks that "Task: Wait" can still fetch: ${which}. New ones are created, as asked`,
 	);
 }
 
@@ -73,7 +72,7 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 	);
 	if (long.length === 0) return;
 	const texts = long.length === 1 ? '1 text is' : `${long.length} texts are`;
-	const message = `${texts} longer than ${LONG_TEXT} characters: "Long Text" splits and joins such texts`;
+	const message = `${texts} longer than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
 	showHint(context, 'info', message);
 }
 
@@ -84,7 +83,7 @@ function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): vo
 	const split = items.filter(({ assembly: { longText } }) => longText.kind !== 'off');
 	const parts = sumOf(split.map((item) => item.parts.length));
 	if (parts < MANY_PARTS || split.some(({ parts: [first] }) => first?.kind !== 'creates')) return;
-	const what = `${parts} tasks for ${split.length === 1 ? '1 text' : `${split.length} texts`}: a larger "Max Characters per Part" makes fewer`;
+	const what = `${parts} tasks for ${split.length === 1 ? '1 text' : `${split.length} texts`}: a larger 'Max Characters per Part' makes fewer`;
 	warn(context, what);
 }
 
@@ -98,35 +97,36 @@ export function hintAtItems(run: Run, ready: Planned): void {
 	showLongTexts(run.context, items);
 }
 
-/** Names a sound whose format is not the one that the item asked for. */
-function otherFormat({ parts: [part] }: Item, outputs: readonly DeliveredOutput[]) {
-	if (part?.kind !== 'creates') return undefined;
-	const { qs, body } = part.request;
-	// The v3 speech route has the format in its body, the v1 route in its query.
-	const asked = asText(qs?.output_format) ?? asText(body.output_format);
-	const type = typeOfFormat(asked ?? '')?.mimeType;
-	const other = outputs.find(
-		({ kind, mimeType = type }) => kind === 'audio' && type !== undefined && mimeType !== type,
-	);
-	return other && `${other.mimeType} instead of the Output Format "${quote(asked, 40)}"`;
-}
-
 /** Call this after the run. @param results of the items, in their order */
 export function hintAtFiles(
 	context: IExecuteFunctions,
 	ready: Planned,
 	results: readonly ItemResult[],
 ): void {
-	const made = ready.flatMap((item, number) => {
+	const named = ready.flatMap((item, number) => {
 		const result = results[number];
 		if (item.kind !== 'item' || result?.kind !== 'items') return [];
-		return [{ item, outputs: result.items.flatMap(shownOutputs) }];
+		if (item.settings.files.fileName === undefined) return [];
+		return result.items.flatMap(shownOutputs);
 	});
-	const named = made.filter(({ item }) => item.settings.files.fileName !== undefined);
-	showEqualNames(
-		context,
-		named.flatMap(({ outputs }) => outputs),
-	);
-	const [other] = made.flatMap(({ item, outputs }) => otherFormat(item, outputs) ?? []);
-	if (other !== undefined) showHint(context, 'warning', `The service sent ${other}`);
+	showEqualNames(context, named);
+}
+
+/** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */
+export function hintAtSleep(context: IExecuteFunctions): void {
+	const { name, type, onError = 'stopWorkflow' } = context.getNode();
+	if (onError !== 'stopWorkflow') return;
+	quietly(() => {
+		const following = context.getChildNodes(name, { includeNodeParameters: true });
+		const waits = following.some(
+			(node) =>
+				node.type === type && node.disabled !== true && node.parameters?.operation === 'wait',
+		);
+		if (!waits)
+			showHint(
+				context,
+				'warning',
+				`If a task fails while the execution sleeps, its item continues as a normal one: add a node with "Task: Wait"`,
+			);
+	});
 }

@@ -72,17 +72,19 @@ export function wordsFor(left: Left): string {
 	return `${wordsForUnclear(left)}${tasks}`;
 }
 
-/** Says in the error of the first failure what became of the rest, and what running the node again would cost. */
+/** The free way, for the beginning of an error. n8n offers it for an execution that failed. */
+export const RETRY = 'Press Retry on this execution: it keeps what is paid. ';
+
+/** Says in the error of the first failure what became of the rest, and what a new execution would cost. */
 export function adviceAfter(first: FailedResult, results: Planned, left: Left): string {
 	const { taskIds, creates } = left;
 	const before = `${othersOf(first, results)}${wordsForUnclear(left)}`;
 	// The failure itself names its own task.
 	if (taskIds.every((each) => each === first.failure.taskId)) return before;
 	const list = taskIds.join(', ');
-	if (!creates) return `${before} Paid tasks that you can still fetch with "Task: Wait": ${list}.`;
-	const [paid, them] =
-		taskIds.length === 1 ? ['1 that is', 'it'] : [`${taskIds.length} that are`, 'those'];
-	return `${before} Running this node again creates a new task for every item, also for the ${paid} paid for. Fetch ${them} with "Task: Wait": ${list}. To keep good items next time, set On Error to Continue, or turn on Retry On Fail.`;
+	if (!creates) return `${before} "Task: Wait" can still fetch the paid tasks: ${list}.`;
+	const paid = taskIds.length === 1 ? 'the 1 that is' : `the ${taskIds.length} that are`;
+	return `${before} A new execution creates a new task for every item, also for ${paid} paid for, which "Task: Wait" can fetch: ${list}. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'.`;
 }
 
 function othersOf(first: FailedResult, results: Planned): string {
@@ -96,7 +98,8 @@ function othersOf(first: FailedResult, results: Planned): string {
 	const none = others.length - failed - made - ready;
 	const items = (count: number) => `${count} other ${count === 1 ? 'item' : 'items'}`;
 	return [
-		made > 0 && ` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}.`,
+		made > 0 &&
+			` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}, and this error holds ${made === 1 ? 'it' : 'them'} back.`,
 		failed > 0 && ` ${items(failed)} failed, too.`,
 		none > 0 && ` ${items(none)} got no task.`,
 		ready > 0 && ` Nothing was sent for ${items(ready)} either.`,

@@ -7,12 +7,14 @@ import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
+import { isToolRun } from '../n8n/execution';
 import { attempt, type Failure } from '../base/outcomes';
 import type { FailedResult, ItemResult } from './item';
 import {
 	adviceAfter,
 	failuresIn,
 	leftBy,
+	RETRY,
 	withEarlierTasks,
 	wordsFor,
 	wordsForUnclear,
@@ -42,7 +44,7 @@ export function failedItem(
 	return failureItem(context.getNode(), { failure, index });
 }
 
-/** Tells whether each file of an item is there. */
+/** Returns whether each file of an item is there. */
 const isWhole = (item: INodeExecutionData) =>
 	shownOutputs(item).every(({ binaryProperty }) => binaryProperty !== undefined);
 
@@ -83,8 +85,17 @@ export class Report {
 		// The end of a stopped run is logged once.
 		if (this.context.getExecutionCancelSignal()?.aborted !== true)
 			this.log('the run failed', results);
-		const advice = adviceAfter(first, results, leftBy(this.ledger, results));
-		throw nodeError(this.context.getNode(), first, advice);
+		const left = leftBy(this.ledger, results);
+		const { failure } = first;
+		const retry = left.taskIds.length > 0 && this.canRetry ? RETRY : '';
+		const description = `${retry}${failure.description}${adviceAfter(first, results, left)}`;
+		throw nodeError(this.context.getNode(), { ...first, failure: { ...failure, description } });
+	}
+
+	/** n8n offers its Retry for an execution that failed, and an agent can't press it. */
+	private get canRetry(): boolean {
+		const isStopped = this.context.getExecutionCancelSignal()?.aborted === true;
+		return !isStopped && !isToolRun(this.context);
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
@@ -119,16 +130,24 @@ export class Report {
 		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}
 
+	private hintAtFailures(results: readonly ItemResult[]): void {
+		const failed = failuresIn(results);
+		if (failed.length === 0) return;
+		const isNamed = failed.every(({ index }) => includedInput(this.items[index]) !== undefined);
+		const which = isNamed ? '' : `; 'Include Input' shows which`;
+		// n8n adds the input item's fields there.
+		const where =
+			this.context.getNode().onError === 'continueErrorOutput'
+				? ' and went to the error branch'
+				: `, see the field 'outcome'${which}`;
+		const said = `${failed.length} of ${results.length} items failed${where}`;
+		showHint(this.context, 'warning', said);
+	}
+
 	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(given);
 		const results = given.map((result) => withEarlierTasks(this.ledger, result));
-		const failed = failuresIn(results).length;
-		const where =
-			this.context.getNode().onError === 'continueErrorOutput'
-				? 'failed and went to the error branch'
-				: 'failed, see the field "outcome"';
-		if (failed > 0)
-			showHint(this.context, 'warning', `${failed} of ${results.length} items ${where}`);
+		this.hintAtFailures(results);
 		this.showCosts(spending);
 		this.logUnclear('the run ended', results);
 		return results.flatMap((result) => this.itemsOf(result));

@@ -22,6 +22,8 @@ export interface Entry {
 	createdAt?: number;
 	answer?: JsonObject;
 	failure?: Failure;
+	/** Whether an earlier execution created it. */
+	isTakenUp?: boolean;
 	/** The agent's call that is using it. */
 	usedBy?: string | undefined;
 	/** The run whose output contained it. */

@@ -9,6 +9,8 @@ export interface Created {
 	/** Epoch ms at which the answer came. */
 	createdAt: number;
 	answer: JsonObject;
+	/** Whether another execution created it, and paid for it. */
+	isTakenUp?: boolean;
 	/** URL to which the service reports the task's end, if this try created it. */
 	receiveUrl?: string | undefined;
 }

@@ -136,6 +136,7 @@ export class Ledger {
 		const taken = made ?? named ?? free[0];
 		if (taken === undefined) return undefined;
 		const { executionId: execution, call } = this.run;
+		if (taken.execution !== execution) taken.isTakenUp = true;
 		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
 		delete taken.handedOut;
 		const { entries } = this.notes;
@@ -160,11 +161,11 @@ export class Ledger {
 	}
 
 	private read(entry: Entry, current: CreationRequest): Earlier {
-		const { taskId, createdAt = 0, sentAt } = entry;
+		const { taskId, createdAt = 0, sentAt, isTakenUp } = entry;
 		const { request = current, failure = UNANSWERED } = entry;
 		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
 		const { answer = { task_id: taskId } } = entry;
-		return { kind: 'created', taskId, createdAt, answer };
+		return { kind: 'created', taskId, createdAt, answer, isTakenUp };
 	}
 
 	/** Call this before sending: if n8n ends before the answer, this note is all that remains. If it throws, nothing may be sent. */

@@ -41,6 +41,7 @@ const turns = new WeakMap<SpendingDeps['store'], Limiter>();
 export class Spending {
 	/** The cost that the service named for each task of this run. */
 	private readonly costs = new Map<string, number | undefined>();
+	private readonly takenUp = new Set<string>();
 	private readonly kept: Spent;
 	private refused: Failure | undefined;
 
@@ -74,14 +75,14 @@ export class Spending {
 		if (read?.ok === false)
 			return invalid(
 				`"Stop After Credits" needs the balance of the account: ${read.failure.message}`,
-				'No task was created for this item. Run the items that are left again later, or remove the option.',
+				'No task was created for this item. Run the remaining items later, or remove the option.',
 			).failure;
 		this.saw(read?.value);
 		const { fallen } = this.kept;
 		if (fallen < maximum) return undefined;
 		return invalid(
 			`"Stop After Credits" is reached: the balance of the account has fallen by ${fallen} credits since this node began, and the option allows ${maximum}`,
-			'No task was created for this item. Raise the option, or run the items that are left again.',
+			'No task was created for this item. Raise the option, or run the remaining items again.',
 		).failure;
 	}
 
@@ -101,9 +102,10 @@ export class Spending {
 		if (created !== undefined) this.note(created);
 	}
 
-	/** Counts a task that this run made or took up. */
-	note({ taskId, answer }: Created): void {
-		this.costs.set(taskId, costIn(answer));
+	/** Counts a task that this execution created, or took up from another one, which paid for it. */
+	note({ taskId, answer, isTakenUp }: Created): void {
+		if (isTakenUp === true) this.takenUp.add(taskId);
+		else this.costs.set(taskId, costIn(answer));
 	}
 
 	/** A later cost replaces the first one: a failed task may cost nothing in the end. */
@@ -121,20 +123,25 @@ export class Spending {
 
 	/** Returns hints for the editor on what a run cost, of at most 120 characters each. */
 	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
-		const { spent } = this;
-		if (spent.tasks === 0) return [];
-		const info = { type: 'info', message: costsInWords(spent) } as const;
+		const { spent, takenUp } = this;
+		if (spent.tasks + takenUp.size === 0) return [];
+		const again = `${tasksInWords(takenUp.size)} taken up again, nothing paid; `;
+		const message = `${takenUp.size > 0 ? again : ''}${costsInWords(spent)}`;
+		const info = { type: 'info', message } as const;
 		const { maximum = Infinity } = this.deps;
 		const credits = Math.max(this.kept.fallen, spent.credits);
 		if (credits <= maximum) return [info];
 		const beyond = `${credits} credits: more than Stop After Credits (${maximum})`;
-		const message = `${beyond}. The price of a task is known only after its creation`;
-		return [info, { type: 'warning', message }];
+		const why = `${beyond}. The price of a task is known only after its creation`;
+		return [info, { type: 'warning', message: why }];
 	}
 }
 
+const tasksInWords = (count: number) => (count === 1 ? '1 task' : `${count} tasks`);
+
 function costsInWords({ tasks, credits, unnamed }: Spending['spent']): string {
-	const created = `${tasks === 1 ? '1 task' : `${tasks} tasks`} created`;
+	if (tasks === 0) return '0 created';
+	const created = `${tasksInWords(tasks)} created`;
 	const said = `${credits} credits according to the service`;
 	if (unnamed === 0) return `${created}, ${said}`;
 	if (unnamed < tasks) return `${created}, at least ${said}; not known yet for ${unnamed} of them`;
