@@ -45,7 +45,7 @@ export function scriptedClient(
 		async send(request) {
 			requests.push(request);
 			const replied = await reply(request, requests.length);
-			if (replied.answered) account.learn(request.purpose, replied, now?.());
+			if (replied.answered) account.noteThrottling(request.purpose, replied, now?.());
 			return replied;
 		},
 	};

@@ -54,7 +54,7 @@ describe('accounts', () => {
 
 	const learned = (purpose: Purpose, { status, headers, body }: Answer) => {
 		const account = new Account();
-		account.learn(purpose, { status, headers, body }, NOW);
+		account.noteThrottling(purpose, { status, headers, body }, NOW);
 		return (['create', 'poll', 'read'] as const).map((each) => account.pausedUntil(each));
 	};
 	const after = { 'retry-after': '4' };

@@ -1,4 +1,4 @@
-import { BoundedMap, ensured } from '../../nodes/MediaGeneration/base/boundedMap';
+import { BoundedMap, getOrCreate } from '../../nodes/MediaGeneration/base/boundedMap';
 
 test('it forgets what was not used for the longest time, and setting a key again makes it no larger', () => {
 	const map = new BoundedMap<string, number>(2);
@@ -15,6 +15,6 @@ test('it forgets what was not used for the longest time, and setting a key again
 
 test('a value is made once', () => {
 	const map = new BoundedMap<string, object>(2);
-	const made = ensured(map, 'a', () => ({}));
-	expect(ensured(map, 'a', () => ({}))).toBe(made);
+	const made = getOrCreate(map, 'a', () => ({}));
+	expect(getOrCreate(map, 'a', () => ({}))).toBe(made);
 });

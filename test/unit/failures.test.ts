@@ -1,6 +1,6 @@
 import {
 	attempt,
-	attemptLater,
+	attemptAsync,
 	FailureError,
 	type Failure,
 } from '../../nodes/MediaGeneration/base/outcomes';
@@ -59,6 +59,6 @@ test.each<[string, unknown, Failure]>([
 		throw thrown;
 	};
 	expect(attempt(breaking)).toEqual({ ok: false, failure });
-	const later = await attemptLater(async () => await Promise.resolve().then(breaking));
+	const later = await attemptAsync(async () => await Promise.resolve().then(breaking));
 	expect(later).toEqual({ ok: false, failure });
 });

@@ -85,7 +85,7 @@ test.each<[string, Reply, string[]]>([
 	['but not one of none', after(FULL, 0), ['a 2000', 'a 6000']],
 ])('Retry-After stands for the pause: %s', async (_, first, expected) => {
 	const { clock, account, asked, asks } = await closed(first);
-	if (first.answered) account.learn('create', first, clock.now());
+	if (first.answered) account.noteThrottling('create', first, clock.now());
 	await clock.run(asks('a', [FULL, CREATED]));
 	expect(asked).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 /** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
 import { asText, textsBetweenCommas, type JsonObject } from '../base/json';
 import type { IDataObject } from 'n8n-workflow';
-import { attemptLater, FailureError, invalid } from '../base/outcomes';
+import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { askOptional } from '../transport/reading';
 import { unreadable } from '../answers/failures';
 import { creditsOf } from '../answers/balance';
@@ -65,7 +65,7 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 	const assets = item.number('referenceImageCount', 'Number of Reference Images', range);
 	const body = { ...pictureFields(item), assets } as IDataObject;
 	const path = '/v1i/task/price';
-	const answer = await attemptLater(
+	const answer = await attemptAsync(
 		async () => await askOptional({ ...from, path, body }, 'prices of images'),
 	);
 	const labels = { ...imageLabels, assets: 'Number of Reference Images' };

@@ -1,5 +1,5 @@
 /** Reads a list that services may publish, of voices or models (docs/service.md, "More routes"). */
-import { attemptLater, FailureError } from '../base/outcomes';
+import { attemptAsync, FailureError } from '../base/outcomes';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { MAX_PAGES } from '../base/bounds';
 import { recordsOf, saysMore } from '../answers/lists';
@@ -58,7 +58,7 @@ export interface ListQuery extends ReadSource {
 /** Undefined if there is no list. Throws a FailureError if it can't be read. */
 async function askPage({ list, words, ...from }: ListQuery, route: ListRoute, page: number) {
 	const reading = { ...from, path: route.path(words, page), what: `The list of ${list.what}` };
-	const answer = await attemptLater(async () => await readBody(reading));
+	const answer = await attemptAsync(async () => await readBody(reading));
 	if (!answer.ok) {
 		// A route with these statuses offers nothing to choose from, and the next one is asked.
 		const nothing = [200, 400, 403, 404, 405, 410, 422, 501];

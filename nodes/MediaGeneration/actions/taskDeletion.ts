@@ -1,6 +1,6 @@
 /** Deletes tasks: running ones end and are refunded, finished ones stay unless the option says otherwise (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import { attemptLater, FailureError, invalid } from '../base/outcomes';
+import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { asNumber, isObject } from '../base/json';
 import { askOptional } from '../transport/reading';
 import type { Task } from '../answers/task';
@@ -27,7 +27,7 @@ export const deletionFields: INodeProperties[] = [
 /** Sends once: neither the refusal of a repeat nor its credits would say what the first request did. */
 async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<number | undefined> {
 	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, tries: 1 };
-	const deletion = await attemptLater(async () => await askOptional(asking, 'deletion of tasks'));
+	const deletion = await attemptAsync(async () => await askOptional(asking, 'deletion of tasks'));
 	if (deletion.ok) {
 		const { value: answer } = deletion;
 		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
@@ -42,7 +42,7 @@ async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<numbe
 }
 
 async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Task> {
-	const task = await attemptLater(async () => await readTask(from, taskId));
+	const task = await attemptAsync(async () => await readTask(from, taskId));
 	if (task.ok) return task.value;
 	const { message, description } = task.failure;
 	throw new FailureError({

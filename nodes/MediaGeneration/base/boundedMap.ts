@@ -20,7 +20,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
 }
 
 /** Returns the value of a key, and makes it first if there is none. */
-export function ensured<K, V>(
+export function getOrCreate<K, V>(
 	map: Pick<Map<K, V>, 'get'> & { set(key: K, value: V): unknown },
 	key: K,
 	make: () => V,

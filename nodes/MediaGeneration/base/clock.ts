@@ -1,5 +1,5 @@
 /** Tells the time and waits. Callers can pass a clock, so that tests run on a virtual one. */
-import { ensured } from './boundedMap';
+import { getOrCreate } from './boundedMap';
 
 export interface Clock {
 	/** Epoch ms that never go back. */
@@ -26,7 +26,7 @@ const listening = new WeakMap<AbortSignal, Set<() => void>>();
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
-	const acts = ensured(listening, signal, () => {
+	const acts = getOrCreate(listening, signal, () => {
 		const all = new Set<() => void>();
 		signal.addEventListener('abort', () => all.forEach((each) => each()), { once: true });
 		return all;

@@ -80,7 +80,7 @@ export function attempt<T>(read: () => T): Attempt<T> {
 	}
 }
 
-export async function attemptLater<T>(read: () => Promise<T>): Promise<Attempt<T>> {
+export async function attemptAsync<T>(read: () => Promise<T>): Promise<Attempt<T>> {
 	try {
 		return { ok: true, value: await read() };
 	} catch (error) {

@@ -5,7 +5,7 @@ import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { realClock } from '../n8n/realClock';
-import { attemptLater, type Failure } from '../base/outcomes';
+import { attemptAsync, type Failure } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
@@ -168,7 +168,7 @@ export class Delivery {
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
 		for (const file of files) {
 			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
-			const spoken = await attemptLater(async () => {
+			const spoken = await attemptAsync(async () => {
 				const text = await readStoredText(this.deps.context, file.binary, TRANSCRIPT.bytes);
 				return text === undefined ? undefined : transcriptOf(text);
 			});

@@ -8,7 +8,7 @@ import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
 import { inPieces, pause } from '../n8n/realClock';
-import { attemptLater } from '../base/outcomes';
+import { attemptAsync } from '../base/outcomes';
 import { readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
 import { stemOf, type StoredFile } from './files';
@@ -61,7 +61,7 @@ export async function joinSources(
 			continue;
 		}
 		// A broken transcript must not cost the sound.
-		const read = await attemptLater(async () => {
+		const read = await attemptAsync(async () => {
 			const parts = await transcriptsOf(context, transcripts, plan.parts);
 			return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
 		});

@@ -1,6 +1,6 @@
 /** Removes the API key, the callback secret, and the tokens of URLs that call this n8n from items, errors, hints and logs. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { ensured } from '../base/boundedMap';
+import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/clock';
 import { onOneLine } from '../base/words';
 import { mapTexts, uriEncoded, urlOf, type JsonObject } from '../base/json';
@@ -110,7 +110,7 @@ export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
 const cleaners = new WeakMap<object, Cleaner>();
 
 export function cleanerOf(context: object): Cleaner {
-	return ensured(cleaners, context, () => new Cleaner());
+	return getOrCreate(cleaners, context, () => new Cleaner());
 }
 
 /** Cleans items on their way to the next node, into a sleep, or out of it. */

@@ -1,7 +1,7 @@
 /** Reads from n8n facts about the execution that a node runs in, depending on how n8n runs the node. */
 import { randomUUID } from 'crypto';
 import type { ICredentialDataDecryptedObject, IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { ensured } from '../base/boundedMap';
+import { getOrCreate } from '../base/boundedMap';
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
 function givenIdOf(context: IExecuteFunctions): string | undefined {
@@ -40,7 +40,7 @@ function callOf(context: IExecuteFunctions, runIndex: number) {
 	if (typeof toolCallId === 'string')
 		return { id: `${runIndex} ${toolCallId.replaceAll(':', ' ')}`, agent };
 	// The agent itself runs it with the arguments only: each try is a run of its own.
-	return { id: ensured(callIds, json, randomUUID), agent };
+	return { id: getOrCreate(callIds, json, randomUUID), agent };
 }
 
 /** n8n 2.41 has this; its older versions do not, nor do they have the binary mode "combined". */

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Job } from '../actions/operation';
-import { attemptLater, FailureError, valueOf } from '../base/outcomes';
+import { attemptAsync, FailureError, valueOf } from '../base/outcomes';
 import { nodeError } from '../files/nodeError';
 import { cleanly } from '../n8n/clean';
 import { withoutEmptyError } from '../n8n/failedItems';
@@ -54,11 +54,11 @@ async function readItems(
 	const { context } = executing;
 	const output: INodeExecutionData[] = [];
 	const signal = context.getExecutionCancelSignal();
-	const opened = await attemptLater(async () => await openClient(context));
+	const opened = await attemptAsync(async () => await openClient(context));
 	const others = opened.ok ? await otherAccounts(context, opened.value.credentials) : undefined;
 	for (const fields of items) {
 		const { itemIndex: item } = fields;
-		const read = await attemptLater(async () => {
+		const read = await attemptAsync(async () => {
 			const failure = others?.get(item);
 			if (failure !== undefined) throw new FailureError(failure);
 			return await work.read({ client: valueOf(opened), signal }, fields);

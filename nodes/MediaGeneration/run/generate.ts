@@ -5,7 +5,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
-import { attemptLater } from '../base/outcomes';
+import { attemptAsync } from '../base/outcomes';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/realClock';
 import { runOf, storeOf } from '../n8n/execution';
@@ -43,7 +43,7 @@ export async function generate(
 	const planned = await readInputFiles(context, read);
 	report.throwFirstFailure(planned);
 	const hasItems = planned.some(({ kind }) => kind === 'item');
-	const opened = hasItems ? await attemptLater(async () => await openClient(context)) : undefined;
+	const opened = hasItems ? await attemptAsync(async () => await openClient(context)) : undefined;
 	if (opened?.ok === true) return await runPlanned(report, opened.value, planned);
 	const results = planned.flatMap((each) => {
 		if (each.kind !== 'item') return [each];

@@ -8,8 +8,8 @@ import type { ItemFields } from '../actions/fields';
 import { itemFile } from '../actions/inputFiles';
 import { readPause } from '../actions/longText';
 import { readMaxFileBytes } from '../actions/waiting';
-import { ensured } from '../base/boundedMap';
-import { attempt, attemptLater, invalid, type Failure } from '../base/outcomes';
+import { getOrCreate } from '../base/boundedMap';
+import { attempt, attemptAsync, invalid, type Failure } from '../base/outcomes';
 import { itemsInWords } from '../base/words';
 import { failedItem, type Executing } from './output';
 
@@ -74,11 +74,11 @@ export async function joinItems(
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items) {
 		const read = attempt(() => item.optionalText('groupBy', 'Group By'));
-		if (read.ok) ensured(groups, read.value, () => []).push(item);
+		if (read.ok) getOrCreate(groups, read.value, () => []).push(item);
 		else output.push(failed(read.failure, [item]));
 	}
 	for (const [value, group] of groups) {
-		const joined = await attemptLater(async () => await joinGroup(context, value, group));
+		const joined = await attemptAsync(async () => await joinGroup(context, value, group));
 		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
 	showEqualNames(context, output.flatMap(shownOutputs));

@@ -3,7 +3,7 @@ import type { ItemSettings } from '../actions/waiting';
 import type { Work } from '../base/clock';
 import {
 	attempt,
-	attemptLater,
+	attemptAsync,
 	FailureError,
 	invalid,
 	valueOf,
@@ -33,7 +33,7 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	const items = planned.filter((each) => each.kind === 'item');
 	const sleeping = items.filter(sleeps);
 	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
-	const waking = sleeping.length > 0 ? await attemptLater(suspends) : undefined;
+	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
 	if (waking?.ok === true) warnOfSurroundings(context, longest);
 	const urls = items.map(({ settings: { waiting } }) =>

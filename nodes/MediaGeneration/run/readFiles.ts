@@ -7,7 +7,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { readStored } from '../files/binary';
 import type { InputFile } from '../actions/fields';
 import type { FormFile } from '../answers/request';
-import { attemptLater, FailureError, invalid, messageOf } from '../base/outcomes';
+import { attemptAsync, FailureError, invalid, messageOf } from '../base/outcomes';
 import { failedResult, type Item } from './item';
 import type { Planned } from './plan';
 
@@ -55,7 +55,7 @@ export async function readInputFiles(
 			read.push(each);
 			continue;
 		}
-		const files = await attemptLater(
+		const files = await attemptAsync(
 			async () => await readFiles(context, each.files).catch(unread),
 		);
 		read.push(files.ok ? withFiles(each, files.value) : failedResult(each.index, files.failure));

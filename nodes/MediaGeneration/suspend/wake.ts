@@ -3,7 +3,7 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answeredStatus } from '../n8n/webhookCall';
 import { cleanerOf } from '../n8n/clean';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
@@ -84,7 +84,7 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			items: items as INodeExecutionData[],
 		},
 		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', givenUp },
-		calls: ensured(called, id, () => new Calls()),
+		calls: getOrCreate(called, id, () => new Calls()),
 	};
 }
 

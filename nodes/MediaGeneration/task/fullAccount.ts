@@ -4,7 +4,7 @@
  * because other processes end tasks, too. If that one finds room, the next is sent at once, and the pause is short again.
  */
 import type { Account } from '../transport/account';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
@@ -145,4 +145,4 @@ export class FullAccount {
 const gates = new BoundedMap<Account, FullAccount>();
 
 export const fullAccountOf = (account: Account): FullAccount =>
-	ensured(gates, account, () => new FullAccount(account));
+	getOrCreate(gates, account, () => new FullAccount(account));

@@ -6,9 +6,9 @@ import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import type { Answer } from '../answers/reply';
 import type { CreationRequest } from '../answers/request';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
-import { attemptLater, type Failure } from '../base/outcomes';
+import { attemptAsync, type Failure } from '../base/outcomes';
 import { asText } from '../base/json';
 import { unreadable } from '../answers/failures';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
@@ -50,7 +50,7 @@ const unreadList = (why: string) => unreadable('The list of tasks', why);
 /** Requests whose task is not known yet: sent, or searched for. */
 const expected = new BoundedMap<Account, Set<{ request: CreationRequest }>>();
 
-const expectedOf = (account: Account) => ensured(expected, account, () => new Set());
+const expectedOf = (account: Account) => getOrCreate(expected, account, () => new Set());
 
 /**
  * Notes a request whose task is not known yet: if two of them could have made a listed task, nobody can tell which one did.
@@ -76,7 +76,7 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 	for (const ms of isEarlier ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), over);
 		if (over.aborted) break;
-		const read = await attemptLater(async () => await readFor(deps, sought));
+		const read = await attemptAsync(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
 		if (finding.kind === 'created' || (isEarlier && finding.unread === undefined)) break;

@@ -1,6 +1,6 @@
 /** Compares a listed task with a request, according to what the task says about itself. Pure. */
 import type { CreationRequest } from '../answers/request';
-import { ensured } from '../base/boundedMap';
+import { getOrCreate } from '../base/boundedMap';
 import { asText, isObject, type JsonObject } from '../base/json';
 import { isTextCut } from '../transport/taskList';
 import { voiceOnV3 } from './speechRoute';
@@ -16,7 +16,7 @@ function valuesIn(object: JsonObject, found = new Map<string, string[]>()) {
 		if (isObject(value)) valuesIn(value, found);
 		else if (value !== null && value !== undefined && value !== '' && !BOOKKEEPING.test(name))
 			// Services trim texts, and a form ends lines with CRLF.
-			ensured(found, name, () => []).push(joinedText(value));
+			getOrCreate(found, name, () => []).push(joinedText(value));
 	}
 	return found;
 }

@@ -2,7 +2,7 @@
  * What a run's tasks cost, and when "Stop After Credits" ends their creation. The option adds up the falls of the account's balance,
  * whoever spent the credits, in the node's context: tries, rounds of a loop and calls of a tool count together.
  */
-import { ensured } from '../base/boundedMap';
+import { getOrCreate } from '../base/boundedMap';
 import { invalid, type Failure } from '../base/outcomes';
 import { isObject, sumOf } from '../base/json';
 import { Limiter } from '../base/limiter';
@@ -59,7 +59,7 @@ export class Spending {
 	async turn(): Promise<() => void> {
 		const { maximum, store } = this.deps;
 		if (maximum === undefined) return () => undefined;
-		return await ensured(turns, store, () => new Limiter(1)).take();
+		return await getOrCreate(turns, store, () => new Limiter(1)).take();
 	}
 
 	/** Explains why no further task may be created. That is final, because what was spent stays spent. */

@@ -1,6 +1,6 @@
 /** What all runs of this process share of an account, i.e. of one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, now } from '../base/clock';
 import { kindOf429, retryAfterMs } from '../answers/limits';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
@@ -55,7 +55,7 @@ export class Account {
 	}
 
 	/** Pauses for a 429 or 503 with Retry-After. A limit on spending does not say when to come back. */
-	learn(
+	noteThrottling(
 		purpose: Purpose,
 		{ status, headers, body }: { status: number; headers: Record<string, unknown>; body: unknown },
 		nowMs: number = now(),
@@ -70,5 +70,5 @@ const accounts = new BoundedMap<string, Account>();
 
 export function accountOf(baseUrl: string, apiKey: string): Account {
 	const id = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex');
-	return ensured(accounts, id, () => new Account());
+	return getOrCreate(accounts, id, () => new Account());
 }

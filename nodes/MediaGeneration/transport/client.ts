@@ -15,7 +15,7 @@ import {
 	CREDENTIAL,
 	readCredentials,
 	recentCredentials,
-	signer,
+	credentialForRequest,
 	type CredentialRead,
 	type Credentials,
 	type N8nContext,
@@ -95,7 +95,7 @@ export async function recentClient(context: N8nContext): Promise<ServiceClient> 
 
 function connected(context: RequestContext, read: CredentialRead): ServiceClient {
 	const { credentials } = read;
-	const signedWith = signer(context, read);
+	const signedWith = credentialForRequest(context, read);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
 	cleaner.knows(credentials);
@@ -130,7 +130,7 @@ function connected(context: RequestContext, read: CredentialRead): ServiceClient
 			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
 			return { ...reply, reason: cleaner.text(reply.reason + at) };
 		}
-		account.learn(purpose, reply);
+		account.noteThrottling(purpose, reply);
 		return reply;
 	}
 

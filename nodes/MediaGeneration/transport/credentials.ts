@@ -10,7 +10,7 @@ import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
-import { attemptLater, invalid, type Failure } from '../base/outcomes';
+import { attemptAsync, invalid, type Failure } from '../base/outcomes';
 import { evaluating, storedCredential } from '../n8n/execution';
 
 export const CREDENTIAL = 'mediaGenerationApi';
@@ -73,7 +73,7 @@ export async function otherAccounts(
 	const items = context.getInputData();
 	if (items.length < 2 || !(await dependsOnItems(context))) return others;
 	for (const item of items.keys()) {
-		const read = await attemptLater(async () => {
+		const read = await attemptAsync(async () => {
 			const { credentials } = await readCredentials(context, item);
 			if (credentials.baseUrl === baseUrl && credentials.apiKey === apiKey) return;
 			throw invalid(
@@ -113,7 +113,7 @@ export async function recentCredentials(context: N8nContext): Promise<Credential
 }
 
 /** Gives n8n what it signs requests with, read again if it is not recent. If that fails, n8n itself reads it, and says why. */
-export function signer(
+export function credentialForRequest(
 	context: RequestContext,
 	first: CredentialRead,
 ): () => Promise<ICredentialsDecrypted | undefined> {

@@ -4,7 +4,7 @@ import type { ServiceClient } from './client';
 import type { Answer, Reply } from '../answers/reply';
 import { backoffMs, type Clock } from '../base/clock';
 import { realClock } from '../n8n/realClock';
-import { attemptLater, FailureError, type Attempt, type Failure } from '../base/outcomes';
+import { attemptAsync, FailureError, type Attempt, type Failure } from '../base/outcomes';
 import { seconds } from '../base/words';
 import { isObject, type JsonObject } from '../base/json';
 import { unreadable } from '../answers/failures';
@@ -67,7 +67,7 @@ export const saysNoRoute = ({ httpStatus = 0 }: Failure): boolean =>
 
 /** Asks a route that not every service has. @param what it offers, in words */
 export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
-	const asked = await attemptLater(async () => await readBody({ what: `The ${what}`, ...reading }));
+	const asked = await attemptAsync(async () => await readBody({ what: `The ${what}`, ...reading }));
 	if (asked.ok && isObject(asked.value)) return asked.value;
 	const { path } = reading;
 	if (asked.ok) throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
@@ -84,7 +84,7 @@ export async function readBody(reading: Reading): Promise<unknown> {
 
 export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
 	const path = '/v1/credits';
-	return await attemptLater(async () => {
+	return await attemptAsync(async () => {
 		const balance = creditsOf(await readBody({ ...reading, path }));
 		if (balance !== undefined) return balance;
 		throw new FailureError(unreadable(path, 'the answer holds no balance'));

@@ -1,6 +1,6 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from '../answers/reply';
-import { attemptLater, FailureError, type Failure } from '../base/outcomes';
+import { attemptAsync, FailureError, type Failure } from '../base/outcomes';
 import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
 import { MAX_PAGES } from '../base/bounds';
 import { recordsOf, saysMore, totalOf } from '../answers/lists';
@@ -80,7 +80,7 @@ async function pageAt(query: TaskListQuery, number: number) {
 	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
 	const fields = { page: `${number}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
 	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
-	const reply = await attemptLater(async () => await readReply({ ...query, path }));
+	const reply = await attemptAsync(async () => await readReply({ ...query, path }));
 	if (!reply.ok) {
 		if (saysNoRoute(reply.failure)) return undefined;
 		throw new FailureError(reply.failure);

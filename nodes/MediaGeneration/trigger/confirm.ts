@@ -1,5 +1,5 @@
 /** Asks what the service itself says about a task that an anonymous caller names, with few requests whatever is posted. */
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { realClock } from '../n8n/realClock';
@@ -25,7 +25,7 @@ class Callbacks {
 }
 
 const ofAccounts = new BoundedMap<Account, Callbacks>();
-const callbacksOf = (account: Account) => ensured(ofAccounts, account, () => new Callbacks());
+const callbacksOf = (account: Account) => getOrCreate(ofAccounts, account, () => new Callbacks());
 
 async function pollInTurn(client: ServiceClient, taskId: string, deadline: number): Promise<Poll> {
 	const timeoutMs = Math.min(5_000, deadline - now());

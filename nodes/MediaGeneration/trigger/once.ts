@@ -1,7 +1,7 @@
 /** Each event, the end of a task for a trigger, starts one execution. A copy gets a 200 only once n8n has stored that execution. */
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { BoundedMap, ensured } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { saveWithExecution } from '../n8n/staticData';
 import { CallRefusal } from './webhook';
 
@@ -27,7 +27,7 @@ export class Events {
 		this.node = context.getNode().id;
 		this.staticData = context.getWorkflowStaticData('global');
 		const id = context.getWorkflow().id ?? '';
-		this.states = ensured(workflows, id, () => new BoundedMap(5_000));
+		this.states = getOrCreate(workflows, id, () => new BoundedMap(5_000));
 		const saved: unknown = this.staticData[SAVED_IN];
 		this.saved = Array.isArray(saved) ? saved : [];
 	}
