@@ -133,7 +133,7 @@ describe('what leaves a run', () => {
 
 	test('is cleaned when it is thrown, with its causes; its messages are one line each', async () => {
 		const cause = new Error(`because of ${KEY}`);
-		const thrown = Object.assign(new Error(`no\r\n${KEY}`, { cause }), {
+		const thrown = Object.assign(new Error(`no\r\n<a>${KEY}`, { cause }), {
 			description: [`${KEY}\n`],
 			messages: ['of a\r\nb\u001b[1m'],
 			// A NodeApiError has it, and n8n saves it with the execution.
@@ -142,7 +142,7 @@ describe('what leaves a run', () => {
 		cause.cause = thrown;
 		await expect(cleanly(context, async () => await Promise.reject(thrown))).rejects.toBe(thrown);
 		expect(thrown).toMatchObject({
-			message: 'no sk_***',
+			message: 'no ‹a›sk_***',
 			description: ['sk_***\n'],
 			messages: ['of a b [1m'],
 			errorResponse: { error: 'of sk_***' },

@@ -66,7 +66,7 @@ test('an n8n that refuses such values runs as ever', () => {
 test('a hint, which the editor renders as HTML, is one line of text', () => {
 	const { context, hints } = fakeN8n();
 	showHint(context, 'info', 'task <a href="https://evil.example">1</a>\r\n& \u202e2');
-	const message = 'task &lt;a href="https://evil.example"&gt;1&lt;/a&gt; &amp;  2';
+	const message = 'task ‹a href="https://evil.example"›1‹/a› &amp;  2';
 	expect(hints).toEqual([{ type: 'info', location: 'outputPane', message }]);
 });
 

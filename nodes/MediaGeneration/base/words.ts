@@ -3,8 +3,9 @@
 /** Matches control characters, line ends, and marks that change the writing direction. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
-/** Makes a text from outside, such as a task's ID, safe for a message or a line in a log. */
-export const onOneLine = (text: string) => text.replace(CONTROLS, ' ');
+/** Makes a text from outside, such as a task's ID, safe for a message or a line in a log: n8n's notifications render messages as HTML. */
+export const onOneLine = (text: string) =>
+	text.replace(CONTROLS, ' ').replaceAll('<', '‹').replaceAll('>', '›');
 
 /** Fits a text of the service into a message: on one line, and truncated. */
 export function quote(text = '', limit = 300): string | undefined {

@@ -40,25 +40,14 @@ export function connectionOf(error: unknown): Connection {
 	return 'unanswered';
 }
 
-/** n8n replaces every message that contains such a code with one of its own, such as "You can retry the request immediately" (COMMON_ERRORS, n8n-workflow 2.41). */
+/** The codes that occur, in words: whole ones, because "a preexisting job" contains one, too. */
 const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
-	[/(connect )?ECONNREFUSED( \S+)?/gi, 'the connection was refused'],
-	[/((read|write) )?ECONNRESET/gi, 'the connection was reset'],
-	[/(getaddrinfo )?ENOTFOUND( \S+)?/gi, 'the host name is not known'],
-	[/(getaddrinfo )?EAI_\w+( \S+)?/gi, 'the host name could not be looked up'],
-	[/((connect|read|write) )?(ETIMEDOUT|ESOCKETTIMEDOUT)( \S+)?/gi, 'the connection timed out'],
-	[/ECONNABORTED/gi, 'the connection was aborted'],
-	[/((connect|read) )?E(HOST|NET)(UNREACH|DOWN)( \S+)?/gi, 'the host is unreachable'],
-	[/(write )?EPIPE/gi, 'the connection was closed'],
-	[/ERRADDRINUSE|EADDRINUSE/gi, 'the address is in use'],
-	[/EADDRNOTAVAIL/gi, 'the address is not available'],
-	[/ENOENT/gi, 'no such file'],
-	[/EISDIR/gi, 'a folder, not a file'],
-	[/ENOTDIR/gi, 'not a folder'],
-	[/EACCES/gi, 'no access'],
-	[/EEXIST/gi, 'it exists already'],
-	[/EPERM/gi, 'not permitted'],
-	[/GETADDRINFO/gi, 'name look-up'],
+	[/\b(connect )?ECONNREFUSED\b( [\d.:[\]a-f]+)?/g, 'the connection was refused'],
+	[/\b((read|write) )?ECONNRESET\b/g, 'the connection was reset'],
+	[/\b(getaddrinfo )?ENOTFOUND\b( [\w.-]+)?/g, 'the host name is not known'],
+	[/\b(getaddrinfo )?EAI_AGAIN\b( [\w.-]+)?/g, 'the host name could not be looked up'],
+	[/\b((connect|read) )?ETIMEDOUT\b( [\d.:[\]a-f]+)?/g, 'the connection timed out'],
+	[/\b(write )?EPIPE\b/g, 'the connection was closed'],
 ];
 
 export function withoutSocketCodes(text: string): string {
@@ -71,6 +60,7 @@ export function reasonOf(error: unknown): string {
 	const message =
 		chain.flatMap((entry) => asText(entry.message) ?? []).at(-1) ?? 'the request failed';
 	const [code] = chain.flatMap((entry) => (typeof entry.code === 'string' ? entry.code : []));
+	if (BAD_CERTIFICATE.test(code ?? '')) return `its certificate is not trusted: ${message}`;
 	const inWords = withoutSocketCodes(message);
 	if (code === undefined || inWords !== message || message.includes(code)) return inWords;
 	const codeInWords = withoutSocketCodes(code);
