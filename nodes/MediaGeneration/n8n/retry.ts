@@ -46,7 +46,7 @@ const SLEEPS = /^n8n-nodes-base\.(wait|form|executeWorkflow)$/;
 function canSleep(context: IExecuteFunctions, node: INode | undefined): boolean {
 	if (node === undefined) return true;
 	// `sendAndWait`, `dispatchAndWait`: approvals, forms in messages, GitHub's workflows, the chat node.
-	const isAnswered = /AndWait$/.test(String(node.parameters.operation));
+	const isAnswered = /AndWait$/.test(asText(node.parameters.operation) ?? '');
 	if (SLEEPS.test(node.type) || isAnswered || node.parameters.waitUserReply === true) return true;
 	return node.type === context.getNode().type && hasSlept(context);
 }

@@ -8,7 +8,7 @@ import { nodeError } from '../files/nodeError';
 import { cleanly } from '../n8n/clean';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { sleepingInput } from '../n8n/sleep';
-import { otherAccounts } from '../transport/credentials';
+import { checkOneAccount } from '../transport/credentials';
 import { generate } from './generate';
 import { joinItems } from './joinItems';
 import { failedItem, type Executing } from './output';
@@ -54,15 +54,14 @@ async function readItems(
 	const { context } = executing;
 	const output: INodeExecutionData[] = [];
 	const signal = context.getExecutionCancelSignal();
-	const opened = await attemptAsync(async () => await openClient(context));
-	const others = opened.ok ? await otherAccounts(context, opened.value.credentials) : undefined;
+	const opened = await attemptAsync(async () => {
+		await checkOneAccount(context);
+		return await openClient(context);
+	});
 	for (const fields of items) {
 		const { itemIndex: item } = fields;
-		const read = await attemptAsync(async () => {
-			const failure = others?.get(item);
-			if (failure !== undefined) throw new FailureError(failure);
-			return await work.read({ client: valueOf(opened), signal }, fields);
-		});
+		const reading = async () => await work.read({ client: valueOf(opened), signal }, fields);
+		const read = await attemptAsync(reading);
 		if (read.ok) {
 			for (const json of read.value)
 				output.push({ json: withoutEmptyError(json), pairedItem: { item } });

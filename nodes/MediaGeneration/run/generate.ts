@@ -26,6 +26,7 @@ import { Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
 import { prepareItems } from './prepare';
 import { openClient } from '../transport/client';
+import { checkOneAccount } from '../transport/credentials';
 import { Run } from './run';
 
 export async function generate(
@@ -43,7 +44,11 @@ export async function generate(
 	const planned = await readInputFiles(context, read);
 	report.throwFirstFailure(planned);
 	const hasItems = planned.some(({ kind }) => kind === 'item');
-	const opened = hasItems ? await attemptAsync(async () => await openClient(context)) : undefined;
+	const open = async () => {
+		await checkOneAccount(context);
+		return await openClient(context);
+	};
+	const opened = hasItems ? await attemptAsync(open) : undefined;
 	if (opened?.ok === true) return await runPlanned(report, opened.value, planned);
 	const results = planned.flatMap((each) => {
 		if (each.kind !== 'item') return [each];

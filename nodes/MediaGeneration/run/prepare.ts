@@ -14,7 +14,6 @@ import { inPieces } from '../n8n/realClock';
 import { checkSuspension, type Waking } from '../suspend/checks';
 import { warnOfSurroundings } from '../suspend/surroundings';
 import { isCalledBack } from '../suspend/notes';
-import { otherAccounts } from '../transport/credentials';
 import { readBalance } from '../transport/reading';
 import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { askedFor, failedResult, type Item, type Part } from './item';
@@ -43,10 +42,9 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	await warnOfCallbackUrls(context, urls, { here, ...credentials });
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;
-	const others = await otherAccounts(context, credentials);
 	const created = sleeping.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'creates'));
 	const called = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
-	const checked = { client, ledger, others, waking, balance, here, called };
+	const checked = { client, ledger, waking, balance, here, called };
 	return { ready: await inPieces(checkedItems(planned, checked)), waking };
 }
 
@@ -59,8 +57,6 @@ interface Checked extends Pick<Run, 'client' | 'ledger'>, Pick<Prepared, 'waking
 	here: string | undefined;
 	/** Parts whose callbacks wake the execution. */
 	called: ReadonlySet<Part>;
-	/** By item. */
-	others: ReadonlyMap<number, Failure>;
 }
 
 function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
@@ -75,8 +71,6 @@ function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
 
 /** Throws an `invalid` failure if the item may not run. */
 function checkedItem(item: Item, checked: Checked): Item {
-	const other = checked.others.get(item.index);
-	if (other !== undefined) throw new FailureError(other);
 	const wakes = sleeps(item) ? checked.waking : undefined;
 	const waking = wakes && valueOf(wakes);
 	const refusal = creditsRefusal(item.settings, checked.balance);

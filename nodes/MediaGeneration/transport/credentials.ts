@@ -10,7 +10,7 @@ import { credentialProblem, normalizeBaseUrl } from './baseUrl';
 import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
-import { attemptAsync, invalid, type Failure } from '../base/outcomes';
+import { invalid } from '../base/outcomes';
 import { evaluating, storedCredential } from '../n8n/execution';
 
 export const CREDENTIAL = 'mediaGenerationApi';
@@ -35,12 +35,9 @@ export interface CredentialRead {
 /** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
 const RECENT_MS = 5_000;
 
-/** Throws an `invalid` failure before anything is sent. @param item whose values n8n puts into the credential's expressions */
-export async function readCredentials(
-	context: RequestContext,
-	item?: number,
-): Promise<CredentialRead> {
-	const data = await context.getCredentials(CREDENTIAL, item);
+/** Throws an `invalid` failure before anything is sent. */
+export async function readCredentials(context: RequestContext): Promise<CredentialRead> {
+	const data = await context.getCredentials(CREDENTIAL);
 	const problem = credentialProblem(data);
 	if (problem !== undefined)
 		throw invalid(
@@ -64,26 +61,13 @@ export async function dependsOnItems(context: IExecuteFunctions): Promise<boolea
 	return fields.some((value) => typeof value === 'string' && ofItem.test(value));
 }
 
-/** Returns a failure for each item whose credential is for another account than the first item's, which the run uses. */
-export async function otherAccounts(
-	context: IExecuteFunctions,
-	{ baseUrl, apiKey }: Credentials,
-): Promise<ReadonlyMap<number, Failure>> {
-	const others = new Map<number, Failure>();
-	const items = context.getInputData();
-	if (items.length < 2 || !(await dependsOnItems(context))) return others;
-	for (const item of items.keys()) {
-		const read = await attemptAsync(async () => {
-			const { credentials } = await readCredentials(context, item);
-			if (credentials.baseUrl === baseUrl && credentials.apiKey === apiKey) return;
-			throw invalid(
-				'The credential of this item is for another account than that of the first item',
-				'Its fields are expressions, and one run of this node uses one account. Put the items of each account into a run of its own, e.g. with Loop Over Items. Nothing was sent for this item.',
-			);
-		});
-		if (!read.ok) others.set(item, read.failure);
-	}
-	return others;
+/** Throws an `invalid` failure if the items of a run could have several accounts: one run uses one. */
+export async function checkOneAccount(context: IExecuteFunctions): Promise<void> {
+	if (context.getInputData().length < 2 || !(await dependsOnItems(context))) return;
+	throw invalid(
+		"The credential's fields depend on the item, and a run of several items uses one account",
+		'Add a Loop Over Items node before this one, so that each run gets one item, or select a credential without such expressions. Nothing was sent.',
+	);
 }
 
 interface RecentRead {
