@@ -1,7 +1,7 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import { FailureError } from '../../nodes/MediaGeneration/base/outcomes';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
-import { checkSuspension } from '../../nodes/MediaGeneration/suspend/checks';
+import { checkSuspension, warnOfWorkflowTimeout } from '../../nodes/MediaGeneration/suspend/checks';
 import { fakeN8n } from '../support/n8n';
 
 const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
@@ -100,7 +100,7 @@ test.each<[string, Setting]>([
 
 const RUNNING = {
 	statusCode: 409,
-	body: { message: 'The execution "7" is running already.' },
+	body: { code: 0, message: 'The execution "7" is running already.' },
 };
 
 test.each(['7c9e6679-7425-40de-944b-e07fc1f90ae7', 'a7'])(
@@ -167,7 +167,7 @@ describe('where this n8n does not answer at its own address', () => {
 		['one that adds a prefix', { answered: MOVED }, 'it answered HTTP 308'],
 		[
 			'another n8n',
-			said(404, { message: 'The execution "7" does not exist.' }),
+			said(404, { code: 0, message: 'The execution "7" does not exist.' }),
 			'it answered HTTP 404',
 		],
 		['nobody', {}, 'the connection was refused'],
@@ -190,3 +190,20 @@ describe('where this n8n does not answer at its own address', () => {
 		},
 	);
 });
+
+test.each([
+	[90, true],
+	[120, false],
+	[-1, false],
+	[null, false],
+])(
+	"a workflow's own Timeout of %j s is told of where it is shorter: %j",
+	(executionTimeout, isTold) => {
+		const { context, hints, warnings } = contextOf({ executionTimeout });
+		warnOfWorkflowTimeout(context, 120_000);
+		const hint =
+			"The workflow's own Timeout (90 s) ends before the Timeout of this node (2 minutes)";
+		expect(hints.map(({ message }) => message)).toEqual(isTold ? [hint] : []);
+		expect(warnings).toEqual(isTold ? [expect.stringContaining(`${hint}: n8n cancels`)] : []);
+	},
+);

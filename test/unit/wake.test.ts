@@ -37,8 +37,8 @@ const open = (...taskIds: string[]): OpenItem => ({
 	carriesInput: false,
 });
 
-/** What the service says of a task: its status, an HTTP status, or a whole task. */
-type Said = string | number | object;
+/** What the service says of a task: its status, an HTTP status, a whole answer, or a whole task. */
+type Said = string | number | { statusCode: number; headers: object } | object;
 
 interface Setting {
 	notes?: Array<OpenItem | null>;
@@ -91,6 +91,7 @@ function sleeping({
 			looks.push(taskId);
 			const said = says(taskId, looks.filter((id) => id === taskId).length);
 			if (typeof said === 'number') return { statusCode: said };
+			if (typeof said === 'object' && 'statusCode' in said) return said;
 			const metadata = { output_url: `https://files.example/${taskId}.png` };
 			const fields = typeof said === 'string' ? { status: said } : said;
 			return { body: { id: taskId, type: 'image', metadata, ...fields } };
@@ -98,7 +99,10 @@ function sleeping({
 		async http(options) {
 			if (options.method === 'POST') {
 				calls.push(options);
-				return { statusCode: 409, body: { message: 'The execution "7" has finished already.' } };
+				return {
+					statusCode: 409,
+					body: { code: 0, message: 'The execution "7" has finished already.' },
+				};
 			}
 			files.push(options.url);
 			await pause(fileMs);
@@ -130,7 +134,7 @@ function sleeping({
 			items: workflowData?.[0],
 		};
 	};
-	return { post, looks, files, calls, warnings };
+	return { post, looks, files, calls, warnings, own: { id: 't1', sleep_id: id } };
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
@@ -138,6 +142,7 @@ const RUNS = told(202, { received: true, ignored: 'its tasks have not all ended'
 const UNREAD = told(503, { received: false, error: 'the service could not be asked, try again' });
 const BUSY = { received: false, error: 'the execution is being resumed, try again' };
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 describe('it sleeps on', () => {
 	test.each<[string, Said, object]>([
@@ -221,7 +226,7 @@ describe('what a call leaves open this process follows up', () => {
 			const { calls } = await until(lagMs, { id: 't1', status: 'done' }, lagMs * 1.2 + 2_000);
 			expect(calls[0]).toMatchObject({
 				url: `${RESUME_URL}/media-generation?signature=token`,
-				body: { all_over: [] },
+				body: { given_up: [] },
 			});
 		},
 	);
@@ -275,10 +280,13 @@ describe('it wakes', () => {
 		await onMachine(async () => {
 			const slow = open('t1');
 			slow.tasks = slow.tasks.map((task) => ({ ...task, deadline: Date.now() + 5_000 }));
-			const { post } = sleeping({ notes: [slow], fileMs: 6_000 });
+			const since = Date.now();
+			const { post } = sleeping({ notes: [slow], fileMs: HOUR });
 			expect(await post({ id: 't1' })).toEqual(
 				told(200, { received: true, ignored: 'its deadline has passed' }),
 			);
+			// The download ends with it.
+			expect(Date.now() - since).toBeLessThan(6_000);
 		});
 	});
 
@@ -292,8 +300,7 @@ describe('it wakes', () => {
 			void post({ id: 't1' }, response);
 			await machine.pause(1_000);
 			end(response);
-			// Another process could take a call while n8n is storing this one.
-			await machine.pause(9_000);
+			await machine.pause(1_500);
 			expect(calls).toHaveLength(early);
 			await machine.pause(MINUTE);
 			expect(calls).toHaveLength(1);
@@ -350,11 +357,14 @@ describe('it wakes', () => {
 	])(
 		'with a task that is %s, once a loop has seen that for long enough',
 		async (_name, said, json) => {
-			const { post } = sleeping({ says: () => said });
+			const { post, own } = sleeping({ says: () => said });
 			await onMachine(async () => {
 				expect((await post({ id: 't1', status: 'done' })).items).toBeUndefined();
-				expect((await post({ id: 't1', all_over: [] })).items).toBeUndefined();
-				expect((await post({ id: 't1', all_over: ['t1'] })).items).toMatchObject([{ json }]);
+				expect((await post({ ...own, given_up: [] })).items).toBeUndefined();
+				// The URL, which others know, is no proof that the loop calls.
+				for (const sleep_id of [undefined, 't1', null, [own.sleep_id]])
+					expect((await post({ ...own, sleep_id, given_up: ['t1'] })).items).toBeUndefined();
+				expect((await post({ ...own, given_up: ['t1'] })).items).toMatchObject([{ json }]);
 			});
 		},
 	);
@@ -367,12 +377,6 @@ describe('it wakes', () => {
 		const call = async () => await post({ id: 't1', status: 'error' });
 		expect((await onMachine(call)).items).toMatchObject([{ json: { outcome: 'failed' } }]);
 		expect(looks).toEqual(['t1', 't2', 't2']);
-	});
-
-	test('not by the word of a caller alone that all tasks are over', async () => {
-		const { post } = sleeping({ says: () => 'doing' });
-		const call = async () => await post({ id: 't1', all_over: [] });
-		expect(await onMachine(call)).toEqual(RUNS);
 	});
 
 	test('with the files that came, and the addresses of all, where one is gone', async () => {
@@ -401,13 +405,17 @@ describe('it wakes', () => {
 			expect(await answered).toBe(8_000);
 			expect(await post({ id: 't1' })).toEqual(told(503, BUSY));
 			const { items, ...rest } = await woken;
-			expect([rest, response.headers]).toEqual([{ status: 503, body: BUSY }, { 'Retry-After': 5 }]);
+			expect([rest, response.headers]).toEqual([
+				{ status: 503, body: BUSY },
+				{ 'Retry-After': 60 },
+			]);
 			expect(items?.[0]?.binary?.data).toBeDefined();
 			expect(machine.elapsed).toBe(12_000);
 			// Nobody says whether n8n has taken the items: this process calls again.
+			const before = calls.length;
 			expect((await post({ id: 't1' })).status).toBe(503);
 			await machine.pause(MINUTE);
-			expect(calls).toHaveLength(1);
+			expect(calls.length).toBeGreaterThan(before);
 		});
 	});
 });
@@ -427,63 +435,52 @@ test('what goes out does not hold the token that wakes the execution, nor the ke
 	expect(JSON.stringify(value.items?.map(({ json }) => json))).not.toContain(token);
 });
 
-describe('calls beyond four at once', () => {
-	/** Four executions that n8n is storing. */
-	const full = () => {
-		const stores: Array<() => void> = [];
-		const all = Array.from({ length: 4 }, async () => {
-			const storing = new Promise<void>((resolve) => stores.push(resolve));
-			return await sleeping({ storing }).post({ id: 't1' });
-		});
-		return { stores, all: Promise.all(all) };
-	};
-
-	test('are refused, and this process wakes their executions itself', async () => {
+describe('n8n is handed four executions at once', () => {
+	test('and further ones in their order, once it has stored one, whose callers hear after 8 s to come again', async () => {
 		await onMachine(async (machine) => {
-			const { stores, all } = full();
-			await machine.pause(1_000);
-			const { post, looks, calls } = sleeping();
-			const response = new WebhookResponse();
-			expect(await post({ id: 't1' }, response)).toMatchObject({
-				status: 503,
-				body: { received: false, error: expect.stringMatching(/too many executions/) as unknown },
+			const stores: Array<() => void> = [];
+			const all = Array.from({ length: 4 }, async () => {
+				const storing = new Promise<void>((resolve) => stores.push(resolve));
+				return await sleeping({ storing }).post({ id: 't1' });
 			});
-			expect(response.headers).toEqual({ 'Retry-After': 60 });
-			await post({ id: 't1' });
 			await machine.pause(1_000);
-			// It polls by itself, and calls n8n once, however often it was called.
-			expect([new Set(looks), calls.length]).toEqual([new Set(['t1']), 1]);
+			const response = new WebhookResponse();
+			const { post, files, calls } = sleeping();
+			const waits = post({ id: 't1' }, response);
+			await machine.pause(9_000);
+			// Its files are there, and nothing is asked for twice.
+			expect([response.statusCode, files.length, calls]).toEqual([503, 1, []]);
 			for (const store of stores) store();
-			expect((await all).map(({ status }) => status)).toEqual(Array(4).fill(200));
-			expect((await post({ id: 't1' })).status).toBe(200);
+			expect((await waits).items).toMatchObject([{ json: { status: 'done' } }]);
+			expect((await Promise.all(all)).map(({ status }) => status)).toEqual(Array(4).fill(200));
 		});
 	});
 
-	test('wait for their turn where a loop calls, before others and for 8 s', async () => {
-		await onMachine(async (machine) => {
-			const { stores, all } = full();
-			await machine.pause(1_000);
-			const body = { id: 't1', all_over: [] };
-			expect(await sleeping().post(body)).toEqual(told(503, BUSY));
-			const loop = sleeping().post(body);
-			await machine.pause(1_000);
-			stores[0]?.();
-			expect((await sleeping().post({ id: 't1' })).status).toBe(503);
-			expect((await loop).status).toBe(200);
-			for (const store of stores) store();
-			await all;
-			expect((await sleeping().post(body)).status).toBe(200);
-		});
-	});
-
-	test('have room again a while after a sender has hung up before its answer', async () => {
+	test('a sender that has hung up takes the place of nobody for longer than 2 s', async () => {
 		await onMachine(async (machine) => {
 			const gone = () => Object.assign(new WebhookResponse(), { destroyed: true, once: () => {} });
-			for (const says of ['doing', 'done', 'done', 'doing', 'done', 'done'])
-				await sleeping({ says: () => says }).post({ id: 't1' }, gone());
-			expect((await sleeping().post({ id: 't1' })).status).toBe(503);
-			await machine.pause(10_000);
+			for (let count = 0; count < 4; count += 1) await sleeping().post({ id: 't1' }, gone());
+			const since = machine.elapsed;
 			expect((await sleeping().post({ id: 't1' })).status).toBe(200);
+			expect(machine.elapsed - since).toBeLessThanOrEqual(2_000);
+		});
+	});
+
+	const busy = { statusCode: 503, headers: { 'retry-after': '55' } };
+	test.each<[string, Setting]>([
+		['whose host keeps them waiting for a file', { fileMs: MINUTE }],
+		['whose service asks for a pause', { says: (_, nth) => (nth > 1 ? 'done' : busy) }],
+	])('which does not count those %s', async (_name, setting) => {
+		await onMachine(async (machine) => {
+			const slow = Array.from({ length: 8 }, async () => sleeping(setting).post({ id: 't1' }));
+			await machine.pause(1_000);
+			const since = machine.elapsed;
+			expect((await sleeping().post({ id: 't1' })).status).toBe(200);
+			expect(machine.elapsed - since).toBeLessThan(100);
+			// They wake as well.
+			for (const { items } of await Promise.all(slow))
+				expect(items).toMatchObject([{ json: { status: 'done' } }]);
+			await machine.pause(MINUTE);
 		});
 	});
 });

@@ -2,6 +2,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/clock';
+import { messageOf } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { mapTexts, uriEncoded, urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './realClock';
@@ -105,6 +106,14 @@ export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
 		info: (line: string) => quietly(() => logger.info(clean(line))),
 		warn: (line: string) => quietly(() => logger.warn(clean(line))),
 	};
+}
+
+/** Leaves work to itself. A failure of it is logged. */
+export function inBackground(
+	context: Pick<IExecuteFunctions, 'logger'>,
+	work: Promise<unknown>,
+): void {
+	work.catch((error: unknown) => logOf(context).warn(`unexpected failure: ${messageOf(error)}`));
 }
 
 const cleaners = new WeakMap<object, Cleaner>();

@@ -31,7 +31,7 @@ export async function answeredStatus(
 	const isAwaited = !response.headersSent && !response.destroyed;
 	if (isAwaited) await new Promise<void>((resolve) => response.once('close', () => resolve()));
 	if (isAwaited && response.writableEnded) return response.statusCode;
-	// By then n8n has stored it, or has failed to. Another process could take an earlier call as well.
-	await pause(10_000);
+	// By then n8n has mostly stored it, or has failed to.
+	await pause(2_000);
 	return undefined;
 }

@@ -11,8 +11,7 @@ import {
 	type Failure,
 } from '../base/outcomes';
 import { inPieces } from '../n8n/realClock';
-import { checkSuspension, type Waking } from '../suspend/checks';
-import { warnOfSurroundings } from '../suspend/surroundings';
+import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
 import { isCalledBack } from '../suspend/notes';
 import { readBalance } from '../transport/reading';
 import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
@@ -34,7 +33,7 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
 	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
-	if (waking?.ok === true) warnOfSurroundings(context, longest);
+	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
 	const urls = items.map(({ settings: { waiting } }) =>
 		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
 	);

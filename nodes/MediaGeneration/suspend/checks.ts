@@ -1,14 +1,15 @@
 /** Checks what an execution needs to sleep and wake again, before anything is paid for. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { invalid } from '../base/outcomes';
-import { showHint } from '../n8n/editor';
-import { cleanerOf, logOf } from '../n8n/clean';
+import { seconds } from '../base/words';
+import { showHint, warn } from '../n8n/editor';
+import { cleanerOf, logOf, quietly } from '../n8n/clean';
 import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
-import { meaningOf, shownReply } from './watch';
+import { isOfRunning, shownReply } from './watch';
 
 const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
 
@@ -85,7 +86,7 @@ async function checkOwnReach(
 	{ resumeUrl, callable }: Waking,
 ): Promise<void> {
 	const reply = await callSelf(context, resumeUrl, {});
-	if (['runs', 'at a form'].includes(meaningOf(reply))) return;
+	if (isOfRunning(reply)) return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;
 	const advice =
@@ -98,4 +99,19 @@ async function checkOwnReach(
 	const words = `Only callbacks of the service can wake this execution before its deadline, as ${unreached}. ${advice}`;
 	showHint(context, 'warning', words);
 	logOf(context).warn(words);
+}
+
+/**
+ * n8n counts a workflow's own Timeout from the execution's start, sleep included, and cancels the execution when its deadline wakes it.
+ * @param timeoutMs the longest one of the tasks that the execution will sleep on
+ */
+export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: number): void {
+	quietly(() => {
+		const { executionTimeout } = workflowSettings(context);
+		const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
+		if (limitMs <= 0 || limitMs >= timeoutMs) return;
+		const hint = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
+		const advice = `: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
+		warn(context, hint, hint + advice);
+	});
 }

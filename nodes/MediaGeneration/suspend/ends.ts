@@ -14,8 +14,8 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Tasks that our own loop, which has polled all until they ended, gave up; undefined if the caller is another. */
-	givenUp: readonly string[] | undefined;
+	/** Tasks that our own loop, which has polled all until they ended, gave up. */
+	givenUp: readonly string[];
 }
 
 type Polled =
@@ -24,13 +24,19 @@ type Polled =
 	| { kind: 'running' | 'unread'; isReported: boolean };
 
 /** Begins with the task that the caller names, and stops at the first one that has not ended. */
-export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Promise<Polled> {
+export async function pollUntilOneRuns(
+	asleep: Asleep,
+	reported: Reported,
+	signal: AbortSignal,
+): Promise<Polled> {
 	const isReported = ({ taskId }: NotedTask) => taskId === reported.taskId;
 	const others = asleep.tasks.filter((task) => !isReported(task));
 	const ends = new Map<string, TaskEnd>();
 	let some = asleep.tasks.filter(isReported);
 	for (let at = 0; some.length > 0; at += POLLS_AT_ONCE) {
-		const polled = await Promise.all(some.map(async (task) => await poll(asleep, task, reported)));
+		const polled = await Promise.all(
+			some.map(async (task) => await poll(asleep, { ...task, signal }, reported)),
+		);
 		for (const [index, end] of polled.entries()) {
 			if (end === 'running' || end === 'unread') return { kind: end, isReported: at === 0 };
 			ends.set(some[index]?.taskId ?? '', end);
@@ -42,7 +48,7 @@ export async function pollUntilOneRuns(asleep: Asleep, reported: Reported): Prom
 
 async function poll(
 	{ client }: Asleep,
-	task: NotedTask,
+	task: NotedTask & { signal: AbortSignal },
 	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
 	const { taskId, known, echoes, deadline } = task;
@@ -52,7 +58,7 @@ async function poll(
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, echoes);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
-	if (reported.givenUp?.includes(taskId)) {
+	if (reported.givenUp.includes(taskId)) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen);
 		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
 		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));

@@ -48,6 +48,6 @@ export async function suspend(
 	// The tooltip reads this URL, which has no token.
 	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(tasks, deadline);
 	const output = await putToSleep(context, items, { deadline: new Date(deadline), shownUrl });
-	watchOver({ id: notes.id, tasks, resumeUrl, context, client }, 'later');
+	watchOver({ id: notes.id, tasks, resumeUrl, context, client });
 	return output;
 }

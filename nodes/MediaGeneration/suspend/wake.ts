@@ -2,8 +2,8 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answeredStatus } from '../n8n/webhookCall';
-import { cleanerOf } from '../n8n/clean';
-import { BoundedMap, getOrCreate } from '../base/boundedMap';
+import { cleanerOf, inBackground } from '../n8n/clean';
+import { BoundedMap } from '../base/boundedMap';
 import { now, OncePerMinute, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
@@ -11,31 +11,17 @@ import { isObject, parseJson, textsIn } from '../base/json';
 import { isSameId } from '../answers/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
-import {
-	ALL_OVER,
-	NOT_WAITED_FOR,
-	OTHER_EXECUTION,
-	RESUMPTIONS_AT_ONCE,
-	watchOver,
-	type Asleep,
-} from './watch';
+import { GIVEN_UP, RESUMPTIONS_AT_ONCE, SLEEP_ID, watchOver } from './watch';
 import { wokenItems, type Sleeping } from './woken';
 
-const resumptions = new Limiter(RESUMPTIONS_AT_ONCE);
+/** Executions that n8n is storing: it loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
+const handedOver = new Limiter(RESUMPTIONS_AT_ONCE);
 
-/** The calls for one sleeping execution. */
-class Calls {
-	/**
-	 * Epoch ms until which no other call resumes it. n8n may have read that call's execution before, and takes it as well if the execution
-	 * sleeps again, on a later node (`expectedStatus`, n8n 2.41): what runs between would be paid for twice.
-	 */
-	resumedUntil = 0;
-	/** Tasks that calls named which were refused meanwhile. Each can have ended right after it was polled. */
-	readonly missed = new Set<string>();
-}
-
-/** By the ID in the notes. */
-const called = new BoundedMap<string, Calls>(20_000);
+/**
+ * Epoch ms, by the ID in the notes. Until then, other calls are refused. n8n loads the execution before it runs this webhook. If the
+ * execution has meanwhile gone to sleep on a later node, n8n accepts the stale copy and runs everything in between again.
+ */
+const resumedUntil = new BoundedMap<string, number>(20_000);
 /** n8n can lose an execution that it has taken, so that a later call has to count again. */
 const KNOWN_MS = 30_000;
 const unknownNotes = new OncePerMinute();
@@ -45,7 +31,6 @@ const UNKNOWN_NOTES =
 interface Call {
 	sleeping: Sleeping;
 	reported: Reported;
-	calls: Calls;
 }
 
 /** Throws if no task of an execution that sleeps on this node is named. Reads texts, because n8n's isolated engine copies objects field by field. */
@@ -63,16 +48,17 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 		});
 	const resumeUrl = resumeUrlOf(url);
 	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
-	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, NOT_WAITED_FOR);
+	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, 'no task is waited for here');
 	const { id } = notes;
 	const tasks = notedTasks(notes);
 	const named = tasks.find((each) => isSameId(each.taskId, taskId));
-	if (named === undefined) throw new CallRefusal(200, OTHER_EXECUTION);
+	if (named === undefined) throw new CallRefusal(200, 'the task does not belong to this execution');
 	const client = await recentClient(context);
 	cleanerOf(context).hasUrl(resumeUrl);
 	const body: unknown = context.getBodyData();
-	const over = isObject(body) ? body[ALL_OVER] : undefined;
-	const givenUp = Array.isArray(over) ? textsIn(over) : undefined;
+	// Many know the URL. Only a loop of this node knows the ID, which is nowhere but in the notes.
+	const isOwn = isObject(body) && body[SLEEP_ID] === id;
+	const givenUp = isOwn ? textsIn(body[GIVEN_UP]) : [];
 	return {
 		sleeping: {
 			id,
@@ -84,7 +70,6 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			items: items as INodeExecutionData[],
 		},
 		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', givenUp },
-		calls: getOrCreate(called, id, () => new Calls()),
 	};
 }
 
@@ -97,80 +82,65 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 	}
 }
 
-/** Throws if the caller has to come back later. A loop, which waits for its turn, wakes the execution meanwhile. */
-function admit({ sleeping, reported: { taskId, givenUp }, calls }: Call): void {
-	if (calls.resumedUntil > now()) {
-		calls.missed.add(taskId);
+const beingResumed = () =>
+	new CallRefusal(503, 'the execution is being resumed, try again', { retryAfterS: 60 });
+
+/** Throws if the caller has to come back later. A loop wakes the execution in any case. */
+async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
+	const { sleeping, reported } = call;
+	const { id, context, tasks } = sleeping;
+	if ((resumedUntil.get(id) ?? 0) > now()) {
+		// It may have ended right after it was polled.
+		watchOver(sleeping, [reported.taskId]);
 		throw beingResumed();
 	}
-	if (givenUp !== undefined || resumptions.hasRoom) return;
-	watchOver(sleeping, 'now');
-	const words = 'too many executions are being resumed: they are woken one after another';
-	// By then this process has woken most of the executions that it refused to wake.
-	throw new CallRefusal(503, words, { retryAfterS: 60 });
-}
-
-const beingResumed = () => new CallRefusal(503, 'the execution is being resumed, try again');
-
-async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
-	admit(call);
-	const { calls } = call;
-	const { context } = call.sleeping;
-	calls.resumedUntil = Infinity;
-	calls.missed.clear();
+	resumedUntil.set(id, Infinity);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
 	sender.signal.addEventListener('abort', () => refuse(context, 'a call', beingResumed()));
-	let endTurn = () => {};
-	let isOver = false;
+	// n8n wakes it then, and it can sleep again soon, on a later node.
+	const deadline = timeLimit(lastDeadline(tasks) - now());
+	let isHandedOver = false;
 	try {
-		endTurn = await resumptions.take(1, sender.signal).catch(() => {
-			throw beingResumed();
+		const items = await outputOf(call, deadline.signal);
+		const endTurn = await handedOver.take(1, deadline.signal).catch(() => {
+			throw new CallRefusal(200, 'its deadline has passed');
 		});
-		const workflowData = [await outputOf(call)];
-		isOver = true;
-		void settle(call).finally(endTurn);
+		isHandedOver = true;
+		inBackground(context, settle(sleeping).finally(endTurn));
 		return context.getResponseObject().headersSent
-			? { noWebhookResponse: true, workflowData }
-			: { webhookResponse: { received: true }, workflowData };
+			? { noWebhookResponse: true, workflowData: [items] }
+			: { webhookResponse: { received: true }, workflowData: [items] };
 	} finally {
+		if (!isHandedOver) resumedUntil.delete(id);
 		sender.end();
-		if (!isOver) {
-			endTurn();
-			calls.resumedUntil = 0;
-		}
+		deadline.end();
 	}
 }
 
 /** Waits until n8n has stored what it was handed. If it has not, or nothing tells, this process calls again. */
-async function settle({ sleeping, calls }: Call): Promise<void> {
-	const status = await answeredStatus(sleeping.context.getResponseObject());
+async function settle(sleeping: Sleeping): Promise<void> {
+	const { id, context, tasks } = sleeping;
+	const status = await answeredStatus(context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
-	calls.resumedUntil = hasFailed ? 0 : now() + KNOWN_MS;
-	if (status === undefined || hasFailed) watchOver(sleeping, 'now');
+	resumedUntil.set(id, hasFailed ? 0 : now() + KNOWN_MS);
+	const isUnsure = status === undefined || hasFailed;
+	if (isUnsure)
+		watchOver(
+			sleeping,
+			tasks.map(({ taskId }) => taskId),
+		);
 }
 
 /** Throws a CallRefusal if a task still runs, or the service does not say. */
-async function outputOf(call: Call): Promise<INodeExecutionData[]> {
-	const { sleeping, reported, calls } = call;
-	const polled = await pollUntilOneRuns(sleeping, reported);
-	if (polled.kind === 'over') {
-		const output = await wokenItems(sleeping, polled.ends);
-		if (now() < lastDeadline(sleeping.tasks)) return output;
-		// n8n has woken it, and it can sleep again by now, on a later node.
-		throw new CallRefusal(200, 'its deadline has passed');
-	}
-	if (polled.isReported) calls.missed.add(reported.taskId);
-	if (calls.missed.size > 0) watchOver(expecting(sleeping, calls.missed), 'now');
-	else watchOver(sleeping, 'later');
-	if (polled.kind === 'running') throw new CallRefusal(202, 'its tasks have not all ended');
-	throw new CallRefusal(503, 'the service could not be asked, try again');
-}
-
-/** The service's answers can lag behind its callbacks, so tasks that were called for are polled like new ones. */
-function expecting(asleep: Asleep, taskIds: ReadonlySet<string>): Asleep {
-	const tasks = asleep.tasks.map((task) =>
-		taskIds.has(task.taskId) ? { ...task, called: false, createdAt: now() } : task,
-	);
-	return { ...asleep, tasks };
+async function outputOf(
+	{ sleeping, reported }: Call,
+	signal: AbortSignal,
+): Promise<INodeExecutionData[]> {
+	const polled = await pollUntilOneRuns(sleeping, reported, signal);
+	if (polled.kind === 'over') return await wokenItems(sleeping, polled.ends, signal);
+	watchOver(sleeping, polled.isReported ? [reported.taskId] : []);
+	throw polled.kind === 'running'
+		? new CallRefusal(202, 'its tasks have not all ended')
+		: new CallRefusal(503, 'the service could not be asked, try again');
 }

@@ -1,8 +1,9 @@
 /** Watches the sleeping executions of this process, one loop each, so that a lost callback leaves none asleep until its deadline. */
+import type { IDataObject } from 'n8n-workflow';
 import { backoffMs, OncePerMinute } from '../base/clock';
 import { isObject } from '../base/json';
 import { Limiter } from '../base/limiter';
-import { logOf } from '../n8n/clean';
+import { inBackground, logOf } from '../n8n/clean';
 import { realClock } from '../n8n/realClock';
 import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';
@@ -20,6 +21,7 @@ export interface Asleep {
 }
 
 interface Loop {
+	tasks: readonly NotedTask[];
 	stop: AbortController;
 	/** Whether all tasks have ended, and n8n is being called. */
 	calls: boolean;
@@ -27,44 +29,39 @@ interface Loop {
 
 const loops = new Map<string, Loop>();
 
-/**
- * Makes sure that a sleeping execution has a loop in this process.
- * @param when `later`: it has just been polled. `now`: a caller says that tasks have ended, so a loop that polls rarely is replaced.
- */
-export function watchOver(asleep: Asleep, when: 'later' | 'now'): void {
-	const { id } = asleep;
+/** Makes sure that a sleeping execution has a loop in this process. @param ended tasks that callers say have ended */
+export function watchOver(asleep: Asleep, ended: readonly string[] = []): void {
+	const { id, context } = asleep;
 	const before = loops.get(id);
-	if (before !== undefined && (when === 'later' || before.calls)) return;
+	if (before !== undefined && (ended.length === 0 || before.calls)) return;
 	before?.stop.abort();
-	const loop: Loop = { stop: new AbortController(), calls: false };
+	// The service's answers can lag behind its callbacks, so these tasks are polled like new ones.
+	const tasks = (before ?? asleep).tasks.map((task) =>
+		ended.includes(task.taskId) ? { ...task, called: false, createdAt: realClock.now() } : task,
+	);
+	const loop: Loop = { tasks, stop: new AbortController(), calls: false };
 	loops.set(id, loop);
-	void follow(asleep, loop, when).finally(() => {
+	const pauseMs = tasks.map(pauseOf).reduce((one, other) => Math.min(one, other), Infinity);
+	const followed = callOnceOver(asleep, loop, ended.length > 0 ? 0 : pauseMs).finally(() => {
 		if (loops.get(id) === loop) loops.delete(id);
 	});
+	inBackground(context, followed);
+}
+
+function pauseOf({ called, createdAt }: NotedTask): number {
+	const ageMs = realClock.now() - createdAt;
+	return called ? rarePace(ageMs) : pace(ageMs);
 }
 
 /** Concurrent polls of one execution. */
 export const POLLS_AT_ONCE = 10;
 
-async function follow(asleep: Asleep, loop: Loop, when: 'later' | 'now'): Promise<void> {
-	const { tasks } = asleep;
-	const { signal } = loop.stop;
-	const pauses = tasks.map(({ called, createdAt }) => {
-		const ageMs = realClock.now() - createdAt;
-		return called ? rarePace(ageMs) : pace(ageMs);
-	});
-	const pauseMs = pauses.reduce((one, other) => Math.min(one, other), Infinity);
-	if (when === 'later') await realClock.sleep(pauseMs, signal);
-	const givenUp = await untilAllEnd(asleep, signal);
-	if (signal.aborted) return;
-	loop.calls = true;
-	// The last callback gets some time to wake it first.
-	if (when === 'later' && tasks.some(({ called }) => called)) await realClock.sleep(20_000);
-	await callUntilAwake(asleep, givenUp, signal);
-}
-
 /** Returns the IDs of those that did not end by the service's own word, such as refused ones. */
-async function untilAllEnd({ tasks, client }: Asleep, signal: AbortSignal): Promise<string[]> {
+async function untilAllEnd(
+	client: ServiceClient,
+	tasks: readonly NotedTask[],
+	signal: AbortSignal,
+): Promise<string[]> {
 	const turns = new Limiter(POLLS_AT_ONCE);
 	const polling = { ...realClock, client, signal, polls: new Limiter(POLLS_AT_ONCE) };
 	const ends = await Promise.all(
@@ -76,75 +73,81 @@ async function untilAllEnd({ tasks, client }: Asleep, signal: AbortSignal): Prom
 	});
 }
 
-/** n8n loads the whole execution for each call, keeps a core busy with each resumption, and loses executions if too many come at once. */
+/** n8n keeps a core busy with each resumption, and loses executions if too many come at once. */
 export const RESUMPTIONS_AT_ONCE = 4;
 
-const ownCalls = new Limiter(RESUMPTIONS_AT_ONCE);
+/** Field by which the call of a loop proves itself, with the ID in the notes. */
+export const SLEEP_ID = 'sleep_id';
+/** Field with the IDs of tasks that the loop gave up. */
+export const GIVEN_UP = 'given_up';
 
-async function callUntilAwake(
-	asleep: Asleep,
-	givenUp: string[],
-	signal: AbortSignal,
-): Promise<void> {
-	const { tasks, resumeUrl, context } = asleep;
+/** @param firstMs pause before the first polls */
+async function callOnceOver(asleep: Asleep, loop: Loop, firstMs: number): Promise<void> {
+	const { id, client } = asleep;
+	const { tasks, stop } = loop;
 	const deadline = lastDeadline(tasks);
-	let over = givenUp;
-	let wasTaken = false;
+	await realClock.sleep(firstMs, stop.signal);
+	let givenUp = await untilAllEnd(client, tasks, stop.signal);
+	if (stop.signal.aborted) return;
+	loop.calls = true;
+	let wasMissing = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
-		const body = { id: tasks[0]?.taskId, [ALL_OVER]: over };
-		const reply = await ownCalls.run(async () => await callSelf(context, resumeUrl, body));
+		const body = { id: tasks[0]?.taskId, [SLEEP_ID]: id, [GIVEN_UP]: givenUp };
+		const reply = await callInTurn(asleep, body);
 		const meaning = meaningOf(reply);
-		if (meaning === 'sleeps no more' || (wasTaken && meaning === 'runs')) return;
-		// n8n has had a minute to store that the execution sleeps here.
-		if (meaning === 'at a form' && calls > 6) return;
-		wasTaken ||= meaning === 'handled' && reply.status === 200;
+		if (meaning === 'over' || (meaning === 'missing' && wasMissing)) return;
+		wasMissing = meaning === 'missing';
 		if (meaning === 'unknown') reportUnknown(asleep, reply);
-		// n8n can lose a resumption that it has accepted, so another call makes sure.
-		const pauseMs = backoffMs(calls, { firstMs: 1_000, mostMs: 60_000 });
-		await realClock.sleep(meaning === 'handled' ? 60_000 : pauseMs);
-		if (meaning !== 'handled' || reply.status === 200) continue;
+		// n8n can lose a resumption that it has accepted, and can be starting, so another call makes sure.
+		const isClear = meaning === 'handled' || wasMissing;
+		const growing = { firstMs: 1_000, mostMs: 60_000 };
+		await realClock.sleep(isClear ? 60_000 : backoffMs(calls, growing));
 		// The node has seen a task otherwise than this loop: refused by now, or running.
+		const isRefused = meaning === 'handled' && reply.status !== 200;
 		const seenEnded = tasks.map((task) => ({ ...task, called: false }));
-		over = await untilAllEnd({ ...asleep, tasks: seenEnded }, signal);
+		if (isRefused) givenUp = await untilAllEnd(client, seenEnded, stop.signal);
 	}
 }
 
-/** Field by which the call of a loop says that it has seen all tasks end, with the IDs of those that it gave up. */
-export const ALL_OVER = 'all_over';
+/** n8n loads the whole execution for each call. A call that waits for files gives its turn to the next one. */
+async function callInTurn(
+	{ context, client, resumeUrl }: Asleep,
+	body: IDataObject,
+): Promise<SelfReply> {
+	const endTurn = await client.account.resumptions.take();
+	const reply = callSelf(context, resumeUrl, body).finally(endTurn);
+	inBackground(context, realClock.sleep(2_000).then(endTurn));
+	return await reply;
+}
 
-export const NOT_WAITED_FOR = 'no task is waited for here';
-export const OTHER_EXECUTION = 'the task does not belong to this execution';
-
-/** `handled`: this node has answered. `n8n`: n8n is starting, or two calls woke it at the same time. */
-type Meaning = 'sleeps no more' | 'runs' | 'at a form' | 'handled' | 'n8n' | 'unknown';
-
-/** n8n's words come from its waiting-webhooks.js (2.41). A status says too little: a starting n8n answers 404, too. */
-const WORDS: ReadonlyArray<readonly [Meaning, string]> = [
-	['sleeps no more', 'has finished'],
-	['sleeps no more', 'does not exist'],
-	['sleeps no more', 'does not contain a waiting webhook'],
-	['sleeps no more', NOT_WAITED_FOR],
-	['sleeps no more', OTHER_EXECUTION],
-	['runs', 'is running'],
-	// n8n fails like this for a manual execution that it has not saved yet.
-	['runs', "reading 'resumeToken'"],
-	['n8n', 'already being resumed'],
-	['n8n', 'is not registered'],
-];
+/** `handled`: this node has answered. `n8n`: n8n itself, as it runs or starts. */
+type Meaning = 'over' | 'missing' | 'handled' | 'n8n' | 'unknown';
 
 /** n8n redirects callers to a form while that is the last node which it has stored, whether the execution runs, waits or has finished. */
 const TO_FORM = new RegExp(`^/(?!.*webhook-waiting).*/${WEBHOOK_PATH}\\?`);
 
+/** What a reply says about an execution that slept. n8n's own ones come from its waiting-webhooks.js and response-helper.js (2.41). */
 export function meaningOf(reply: SelfReply): Meaning {
 	if (reply.status === undefined) return 'unknown';
-	const { body, location } = reply;
-	if (typeof location === 'string' && TO_FORM.test(location)) return 'at a form';
+	const { status, body, location } = reply;
+	if (typeof location === 'string' && TO_FORM.test(location)) return 'missing';
 	if (!isObject(body)) return 'unknown';
-	const { message, error, ignored, received } = body;
-	const said = [message, error, ignored].filter((each) => typeof each === 'string').join(' ');
-	const [meaning] = WORDS.find(([, words]) => said.includes(words)) ?? [];
-	return meaning ?? (typeof received === 'boolean' ? 'handled' : 'unknown');
+	const { received, ignored, code, message } = body;
+	if (typeof received === 'boolean') {
+		const sleepsElsewhere = status === 404 || (status === 200 && ignored !== undefined);
+		return sleepsElsewhere ? 'over' : 'handled';
+	}
+	if (typeof code !== 'number' || typeof message !== 'string') return 'unknown';
+	if (message.includes('has finished')) return 'over';
+	// A starting n8n answers so, too.
+	return status === 404 ? 'missing' : 'n8n';
+}
+
+/** Whether this n8n has answered about an execution that runs. */
+export function isOfRunning(reply: SelfReply): boolean {
+	const meaning = meaningOf(reply);
+	return meaning === 'n8n' || (meaning === 'missing' && reply.status !== 404);
 }
 
 export function shownReply(reply: SelfReply): string {

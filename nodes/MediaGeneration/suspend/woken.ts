@@ -24,8 +24,9 @@ type Ends = ReadonlyMap<string, TaskEnd>;
 export async function wokenItems(
 	{ context, client, items, notes }: Sleeping,
 	ends: Ends,
+	signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
-	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl });
+	const delivery = new Delivery(context, { baseUrl: client.credentials.baseUrl, signal });
 	const output = await Promise.all(
 		items.map(async (item, index) => {
 			const note = notes.items[index];

@@ -2,6 +2,7 @@
 import { createHash } from 'crypto';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, now } from '../base/clock';
+import { Limiter } from '../base/limiter';
 import { kindOf429, retryAfterMs } from '../answers/limits';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 
@@ -21,6 +22,8 @@ export class Account {
 	pollRoute: PollRoute = 'v1';
 	/** Set once the service has asked for a route. */
 	speechRoute: SpeechRoute | undefined;
+	/** Calls of this process that wake its sleeping executions. */
+	readonly resumptions = new Limiter(4);
 	/** Tasks that this process made, or found for a creation without an answer, with the epoch ms of that. They belong to no other request. */
 	readonly made = new BoundedMap<string, { since: number; hasEnded: boolean }>(20_000);
 	/** How many of them have ended. */
