@@ -1,14 +1,12 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
 import { Readable } from 'node:stream';
 import type { INodeExecutionData } from 'n8n-workflow';
-import type * as binary from '../../nodes/MediaGeneration/files/binary';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import type { TaskOutput } from '../../nodes/MediaGeneration/answers/outputs';
 import type { Done } from '../../nodes/MediaGeneration/answers/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';
-import { onMachine } from '../support/machine';
 import { fakeN8n } from '../support/n8n';
 import { doneTask, FILES as settings } from './itemSettings';
 
@@ -243,68 +241,6 @@ test('split, a hundred files have items of their own, and the last item has the 
 	const { items } = await world().deliver(finished(10_000), { download: false, splitFiles: true });
 	const counts = items.map(({ json }) => (json.outputs as unknown[]).length);
 	expect(counts).toEqual([...Array<number>(100).fill(1), 9_900]);
-});
-
-describe('memory', () => {
-	/** Another process, as far as what was learned of the store goes. */
-	const fresh = () => {
-		jest.resetModules();
-		const files = '../../nodes/MediaGeneration/files';
-		const { Delivery: Fresh } = jest.requireActual<{ Delivery: typeof Delivery }>(`${files}/delivery`);
-		const { storeMemory } = jest.requireActual<Pick<typeof binary, 'storeMemory'>>(
-			`${files}/binary`,
-		);
-		return { Fresh, storeMemory };
-	};
-
-	test('stays with a file whose host hangs up while the file waits for it', async () => {
-		const { Fresh, storeMemory } = fresh();
-		const release = await storeMemory.take(1e9);
-		const waiting = new Readable({ read() {} });
-		waiting.push(png(0).toString('latin1').padEnd(5_000), 'latin1');
-		const bodies = [waiting, png(0)];
-		const { context } = world({ answer: () => bodies.shift() ?? 403 });
-		const takes = storeMemory.take.bind(storeMemory);
-		const asked = new Promise<void>((resolve) => {
-			storeMemory.take = async (...share) => {
-				resolve();
-				return await takes(...share);
-			};
-		});
-		const delivery = new Fresh(context, { baseUrl: undefined });
-		const { failure } = await onMachine(async () => {
-			const delivering = delivery.deliver(finished(1), settings, { index: 0 });
-			await asked;
-			// Somebody else is next, and keeps all of it.
-			void takes(1e9);
-			waiting.destroy(new Error('aborted'));
-			release();
-			return await delivering;
-		});
-		expect(failure).toBeUndefined();
-	});
-
-	/** Stores take a moment, and show by the ID what they do. */
-	const stored = async (id: string | undefined) => {
-		const { Fresh } = fresh();
-		return await onMachine(async (machine) => {
-			const store = async () => await machine.pause(5);
-			const made = world({ ...(id !== undefined && { id }), store });
-			const delivery = new Fresh(made.context, { baseUrl: undefined });
-			// None of the answers says how long the file is.
-			const given = { ...settings, maxFileBytes: 60_000_000 };
-			await delivery.deliver(finished(12), given, { index: 0 });
-			return made.inStore.most;
-		});
-	};
-
-	test.each([
-		['that buffers: no more than 100 MB at once, as far as is known', 'database:1', 1],
-		['that nobody can name: so, too', undefined, 1],
-		['that streams: four files at once, from its second file on', 'filesystem-v2:1', 4],
-	])('what a store gets %s', async (_name, id, files) => {
-		expect(await stored(id)).toBe(files);
-	});
 });
 
 test('a store that fails because of the file says what is wrong with the file', async () => {

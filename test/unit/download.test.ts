@@ -64,6 +64,26 @@ test('a whole file in one request, with its type', async () => {
 	expect(requests).toHaveLength(1);
 });
 
+test.each([
+	['without a word', { body: Buffer.alloc(0) }, 'a.srt', 'transcript'],
+	['and its length of 0', { body: Buffer.alloc(0), headers: UNSTATED }, 'a.json', 'transcript'],
+] as const)('a transcript %s is a file', async (_name, served, name, kind) => {
+	const { run, requests } = serving(() => served);
+	const { bytes, type } = await run({ url: `https://files.example/${name}`, kind });
+	expect([bytes.length, requests.length, `a.${type.extension}`]).toEqual([0, 1, name]);
+});
+
+const DENIED = { status: 403, headers: { 'content-type': 'application/xml' } };
+test.each([
+	['404', { status: 404 }],
+	['403, as stores without a list say', DENIED],
+])('a file that is not there yet is asked for after 1, 4 and 15 s: %s', async (_name, served) => {
+	const { run, requests, clock } = serving((count) => (count < 4 ? served : {}));
+	const before = clock.now();
+	expect(digest((await run()).bytes)).toBe(digest(FILE));
+	expect([requests.length, clock.now() - before]).toEqual([4, 20_000]);
+});
+
 test('four tries are enough, with growing pauses between them', async () => {
 	const { run, requests, clock } = serving(() => ({ breakAfter: CUT }));
 	const before = clock.now();
@@ -183,10 +203,22 @@ describe('time', () => {
 		expect(clock.now() - before).toBe(60_000 + 400);
 	});
 
-	test('however slowly bytes come, a file may arrive', async () => {
-		const { run, requests } = serving(() => ({ chunkBytes: 50_000, gapMs: 59_000 }));
+	test.each([
+		['64 kB in each minute are enough', { chunkBytes: 64_000, gapMs: 59_000 }, 1],
+		['and the first minute may have less', { chunkBytes: 40_000, gapMs: 31_000 }, 1],
+	])('%s', async (_name, served, count) => {
+		const { run, requests } = serving(() => served);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(requests).toHaveLength(1);
+		expect(requests).toHaveLength(count);
+	});
+
+	test('a host that sends less for a minute is given up', async () => {
+		const made = serving((count) => (count === 1 ? { chunkBytes: 5_000, gapMs: 5_000 } : {}));
+		const before = made.clock.now();
+		expect(digest((await made.run()).bytes)).toBe(digest(FILE));
+		expect(made.clock.now() - before).toBe(120_400);
+		const dripping = serving(() => ({ chunkBytes: 1, gapMs: 10_000 }));
+		await expect(dripping.run()).rejects.toThrow('the file host sent less than 64 kB in a minute');
 	});
 
 	test('what the store takes is no silence of the host, nor hides one', async () => {

@@ -1,6 +1,6 @@
 /** Names of files: whatever a text is made of, it becomes one that every file system takes. */
 import fc from 'fast-check';
-import { stemOf } from '../../nodes/MediaGeneration/files/files';
+import { baseNameOf } from '../../nodes/MediaGeneration/files/files';
 import { anyCodePoint } from './codePoint';
 
 test.each<[string, string | undefined]>([
@@ -22,28 +22,24 @@ test.each<[string, string | undefined]>([
 	['v1.2', 'v1.2'],
 	['notes.txt', 'notes.txt'],
 	['data.json', 'data.json'],
-	['con', 'con_'],
-	['LPT1.old', 'LPT1_.old'],
-	['nul .', 'nul_'],
-	['console', 'console'],
 	['', undefined],
 	[' . ', undefined],
 	['.mp3', undefined],
 ])('%j becomes %j', (text, expected) => {
-	expect(stemOf(text)).toBe(expected);
+	expect(baseNameOf(text)).toBe(expected);
 });
 
 test('a name leaves room for numbers and an extension, and is cut between characters', () => {
-	expect(stemOf('x'.repeat(500))).toBe('x'.repeat(185));
-	expect(stemOf('𝒜'.repeat(500))).toBe('𝒜'.repeat(46));
-	expect(stemOf('日'.repeat(500))).toBe('日'.repeat(61));
-	expect(stemOf(`${'x'.repeat(184)}q\u0323\u0307`)).toBe('x'.repeat(184));
+	expect(baseNameOf('x'.repeat(500))).toBe('x'.repeat(185));
+	expect(baseNameOf('𝒜'.repeat(500))).toBe('𝒜'.repeat(46));
+	expect(baseNameOf('日'.repeat(500))).toBe('日'.repeat(61));
+	expect(baseNameOf(`${'x'.repeat(184)}q\u0323\u0307`)).toBe('x'.repeat(184));
 });
 
 test('whatever a name is made of, it is one', () => {
 	fc.assert(
 		fc.property(fc.string({ unit: anyCodePoint, maxLength: 400 }), (text) => {
-			const stem = stemOf(text) ?? 'file';
+			const stem = baseNameOf(text) ?? 'file';
 			expect(Buffer.byteLength(stem)).toBeLessThanOrEqual(185);
 			expect(stem).toMatch(/^[^\s\p{M}/\\\p{Cc}][^/\\:*?"<>|\p{Cc}]*$/u);
 			expect(stem).toMatch(/[^. ]$/);

@@ -7,8 +7,7 @@ import {
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
-import { storeChunks, storeMemory } from '../../nodes/MediaGeneration/files/binary';
-import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/files';
+import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/storedFile';
 import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/delivery';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
@@ -252,25 +251,4 @@ test.each<[LongText['kind'], parts: number, endings: string[]]>([
 	for (const number of endings.keys())
 		await deliverPart(delivery, doneTask('t'), { ...input(LONG[kind], texts), number });
 	expect(given).toEqual(endings);
-});
-
-describe('the store', () => {
-	test.each<[string, boolean]>([
-		['that was stored', false],
-		['that could not be stored', true],
-	])('a file %s gives its memory back', async (_name, refused) => {
-		const store = binaryStore('default', { writes: [refused] });
-		const sample = store.put(Buffer.alloc(10), 'a', 'a/b');
-		const chunks = async function* () {
-			yield await Promise.resolve(Buffer.from('b'));
-		};
-		const file = { fileName: 'b', mimeType: 'a/b', bytes: 1e9, sample };
-		const storing = storeChunks(fakeN8n({ store }).context, chunks(), file);
-		await (refused ? expect(storing).rejects.toThrow('no space left on device') : storing);
-		let release: (() => void) | undefined;
-		void storeMemory.take(1e9).then((given) => (release = given));
-		await new Promise((resolve) => setImmediate(resolve));
-		expect(release).toBeDefined();
-		release?.();
-	});
 });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
+import type { WantedFile } from '../../nodes/MediaGeneration/files/storedFile';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
 import { binaryStore } from '../support/binaryStore';
 import { fakeN8n } from '../support/n8n';
@@ -44,13 +45,16 @@ async function* chunksOf(
 	if (stallAfter !== undefined) await aborted;
 }
 
-export function host(serve: (count: number) => Served | NotOpened) {
+export function host(
+	serve: (count: number) => Served | NotOpened,
+	mode: 'filesystem' | 'default' = 'filesystem',
+) {
 	const clock = new VirtualClock();
 	/** The addresses. */
 	const requests: string[] = [];
 	const open = new Set<OpenFile>();
 	/** How long it takes before it reads. */
-	const store = { pauseMs: 0, ...binaryStore('filesystem') };
+	const store = { pauseMs: 0, ...binaryStore(mode) };
 	const { context } = fakeN8n({ store });
 	context.helpers.prepareBinaryData = async (...file) => {
 		if (store.pauseMs > 0) await clock.sleep(store.pauseMs);
@@ -92,12 +96,15 @@ export function host(serve: (count: number) => Served | NotOpened) {
 		now: clock.now,
 		sleep: clock.sleep,
 	};
-	const download = async ({ maxBytes = 1e9 } = {}) => {
+	const download = async (asked: Partial<WantedFile> = {}) => {
 		const url = 'https://files.example/a.mp3';
-		const wanted = { url, kind: 'audio', maxBytes, format: undefined, stem: 'a' } as const;
-		const stored = await storeFile(wanted, deps);
+		const stored = await storeFile(
+			{ url, kind: 'audio', maxBytes: 1e9, baseName: 'a', ...asked },
+			deps,
+		);
 		if (typeof stored === 'string') throw new Error(stored);
-		const { fileName, mimeType, bytes: received, binary } = stored;
+		const { output, binary } = stored;
+		const { fileName = '', mimeType, fileSize: received } = output;
 		const type = { mimeType, extension: fileName.slice('a.'.length) };
 		return { type, received, bytes: store.bytesOf(binary) };
 	};
@@ -108,6 +115,7 @@ export function host(serve: (count: number) => Served | NotOpened) {
 		store,
 		/** How many answers were opened and not closed. */
 		stillOpen: () => open.size,
+		download,
 		run: async (...asked: Parameters<typeof download>) => await clock.run(download(...asked)),
 	};
 }

@@ -6,7 +6,8 @@ import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../audio/kinds';
 import type { Done } from '../answers/verdict';
-import { placedFiles, stemOf, type DeliveredOutput, type StoredFile } from './files';
+import { baseNameOf, placedFiles } from './files';
+import type { DeliveredOutput, StoredFile } from './storedFile';
 import type { Delivered, Delivery, Whole } from './delivery';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
@@ -88,7 +89,7 @@ async function joinedItem(
 ): Promise<Whole> {
 	const joined = await joinSources(context, all.map(deliveredSource), {
 		pauseMs,
-		baseName: stemOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
+		baseName: baseNameOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});

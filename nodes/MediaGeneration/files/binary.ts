@@ -4,21 +4,85 @@ import { readText } from '../base/bounded';
 import type { N8nContext } from '../transport/client';
 import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/realClock';
-import { Limiter } from '../base/limiter';
+import type { Clock } from '../base/clock';
 
-/**
- * In filesystem mode n8n's binary store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
- * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process: so they share a limited number of bytes. A larger
- * file goes alone.
- */
-export const storeMemory = new Limiter(100_000_000);
-
-/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
-export function learnMode({ id }: IBinaryData): void {
-	if (id?.startsWith('filesystem') === true) storeMemory.lift();
+interface Pace extends Clock {
+	signal?: AbortSignal | undefined;
 }
 
-async function openStored(context: N8nContext, { id }: IBinaryData, chunkBytes = 262_144) {
+/** A file on its way into the store. */
+interface Arriving {
+	charged: number;
+	isWaiting: boolean;
+}
+
+const [FIRST_STEP, LAST_STEP] = [262_144, 8_388_608];
+const MOMENT_MS = 250;
+
+/**
+ * In filesystem mode n8n's store streams. In its other modes (database, S3, Azure, memory) it puts each file into one buffer first
+ * (`binary-data`, n8n-core 2.41), and files that arrive together can end the process. So files are charged with what has arrived of them,
+ * in steps that double; beyond the limit they wait, but the oldest that waits only for a moment: nobody waits for what a host may still send.
+ */
+export class StoreMemory {
+	private charged = 0;
+	/** When a file went on beyond the limit. */
+	private exceededAt = 0;
+	/** In the order in which they began. */
+	private readonly files = new Set<Arriving>();
+
+	constructor(private limit: number) {}
+
+	begin(): Arriving {
+		const file = { charged: 0, isWaiting: false };
+		this.files.add(file);
+		return file;
+	}
+
+	end(file: Arriving): void {
+		if (this.files.delete(file)) this.charged -= file.charged;
+	}
+
+	async *through(
+		chunks: AsyncIterable<Buffer>,
+		file: Arriving,
+		pace: Pace,
+	): AsyncGenerator<Buffer> {
+		let arrived = 0;
+		for await (const chunk of chunks) {
+			arrived += chunk.length;
+			while (file.charged < arrived) await this.grow(file, pace);
+			yield chunk;
+		}
+	}
+
+	/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
+	learnMode({ id }: IBinaryData): void {
+		if (id?.startsWith('filesystem') === true) this.limit = Infinity;
+	}
+
+	private async grow(file: Arriving, { now, sleep, signal }: Pace): Promise<void> {
+		file.isWaiting = true;
+		while (this.charged >= this.limit && signal?.aborted !== true && this.files.has(file)) {
+			await sleep(MOMENT_MS, signal);
+			const oldest = [...this.files].find(({ isWaiting }) => isWaiting);
+			if (oldest === file && now() - this.exceededAt >= MOMENT_MS) break;
+		}
+		if (this.charged >= this.limit) this.exceededAt = now();
+		file.isWaiting = false;
+		const step = Math.min(LAST_STEP, Math.max(FIRST_STEP, file.charged));
+		file.charged += step;
+		if (this.files.has(file)) this.charged += step;
+	}
+}
+
+export const storeMemory = new StoreMemory(100_000_000);
+
+export async function openStored(
+	context: N8nContext,
+	{ id }: IBinaryData,
+	chunkBytes = 262_144,
+): Promise<ByteStream | undefined> {
 	return id === undefined ? undefined : await context.helpers.getBinaryStream(id, chunkBytes);
 }
 
@@ -55,30 +119,32 @@ export async function readStoredText(
 interface NewFile {
 	fileName: string;
 	mimeType: string;
-	bytes: number;
-	sample: IBinaryData;
+	/** Any stream, if the store streams. */
+	sample: ByteStream | undefined;
 }
 
+/** Stores a file as it arrives. Whatever happens, nothing stays open. */
 export async function storeChunks(
 	context: N8nContext,
 	chunks: AsyncGenerator<Buffer>,
-	{ fileName, mimeType, bytes, sample }: NewFile,
+	{ fileName, mimeType, sample, ...pace }: NewFile & Pace,
 ): Promise<IBinaryData> {
-	const release = await storeMemory.take(bytes);
+	const file = storeMemory.begin();
+	const arriving = storeMemory.through(chunks, file, pace);
 	let stream: ByteStream | undefined;
 	try {
-		const model = await openStored(context, sample);
-		if (model === undefined) {
-			const parts: Buffer[] = [];
-			for await (const chunk of chunks) parts.push(chunk);
-			return await context.helpers.prepareBinaryData(Buffer.concat(parts), fileName, mimeType);
-		}
-		stream = streamOf(model, chunks);
-		model.destroy();
-		return await context.helpers.prepareBinaryData(stream, fileName, mimeType);
+		// A store that fails before it has read the stream leaves the stream, and its error, to us.
+		stream = sample && streamOf(sample, arriving).on('error', () => undefined);
+		const parts: Buffer[] = [];
+		if (stream === undefined) for await (const chunk of arriving) parts.push(chunk);
+		const content = stream ?? Buffer.concat(parts);
+		const binary = await context.helpers.prepareBinaryData(content, fileName, mimeType);
+		storeMemory.learnMode(binary);
+		return binary;
 	} finally {
 		stream?.destroy();
-		release();
-		await chunks.return(undefined);
+		storeMemory.end(file);
+		// If the file waits for its reader, this runs its `finally` blocks.
+		chunks.return(undefined).catch(() => undefined);
 	}
 }

@@ -1,8 +1,9 @@
 /** Stores a file that its own address contains (RFC 2397). It can't be larger than an answer (`bounded.ts`). */
 import { SoundScanner } from '../audio/scan';
 import { attempt, messageOf } from '../base/outcomes';
-import { tooLarge, type DownloadDeps, type Stored, type WantedFile } from './download';
+import { tooLarge, type DownloadDeps } from './download';
 import { fileTypeOf, problemWith } from './kind';
+import { storedFile, type StoredFile, type WantedFile } from './storedFile';
 
 function decoded(payload: string, isBase64: boolean): Buffer | undefined {
 	const text = attempt(() => decodeURIComponent(payload));
@@ -13,22 +14,24 @@ function decoded(payload: string, isBase64: boolean): Buffer | undefined {
 export async function storeDataUrl(
 	wanted: WantedFile,
 	{ context }: Pick<DownloadDeps, 'context'>,
-): Promise<Stored | string> {
+): Promise<StoredFile | string> {
 	const comma = wanted.url.indexOf(',');
 	const stated = wanted.url.slice('data:'.length, comma);
 	const bytes = decoded(wanted.url.slice(comma + 1), /;\s*base64\s*$/i.test(stated));
-	if (bytes === undefined || bytes.length === 0) return 'the address holds no file';
+	const isEmpty = bytes?.length === 0 && wanted.kind !== 'transcript';
+	if (bytes === undefined || isEmpty) return 'the address holds no file';
 	if (bytes.length > wanted.maxBytes) return tooLarge(wanted.maxBytes, bytes.length);
 	const about = { ...wanted, url: '', stated };
 	const problem = problemWith(bytes, about);
 	if (problem !== undefined) return problem;
 	const { mimeType, extension } = fileTypeOf(bytes, about);
-	const fileName = `${wanted.stem}.${extension}`;
+	const fileName = `${wanted.baseName}.${extension}`;
 	const scanner = new SoundScanner();
 	scanner.push(bytes);
 	try {
 		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
-		return { binary, fileName, mimeType, bytes: bytes.length, sound: scanner.end() };
+		const sound = scanner.end();
+		return storedFile(wanted, { binary, fileName, mimeType, bytes: bytes.length, sound });
 	} catch (error) {
 		return `n8n could not store it: ${messageOf(error)}`;
 	}

@@ -15,15 +15,8 @@ import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
-import {
-	fetchFiles,
-	placedFiles,
-	stemOf,
-	type DeliveredFile,
-	type DeliveredOutput,
-	type FetchDeps,
-	type StoredFile,
-} from './files';
+import { baseNameOf, fetchFiles, placedFiles, type FetchDeps } from './files';
+import type { DeliveredFile, DeliveredOutput, StoredFile } from './storedFile';
 
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
@@ -102,11 +95,11 @@ function shownAddress(url: string): string {
 }
 
 /** Makes the name of a task's files. @param ending after the File Name */
-function stemFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
-	const named = stemOf(fileName);
+function baseNameFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
+	const named = baseNameOf(fileName);
 	if (named !== undefined) return `${named}${ending}`;
 	const { task, taskId, outputs } = done;
-	return stemOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
+	return baseNameOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
@@ -162,7 +155,11 @@ export class Delivery {
 
 	private wanted(done: DoneTask, settings: FileSettings, ending: string) {
 		const format = settings.format ?? asText(done.task.raw.output_format);
-		return { maxBytes: settings.maxFileBytes, stem: stemFor(done, settings, ending), format };
+		return {
+			maxBytes: settings.maxFileBytes,
+			baseName: baseNameFor(done, settings, ending),
+			format,
+		};
 	}
 
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {

@@ -1,19 +1,16 @@
 /** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
-import type { IBinaryData } from 'n8n-workflow';
 import { FILE_HEAD_BYTES, typeOfBytes } from '../audio/kinds';
 import { SoundScanner } from '../audio/scan';
-import type { SoundFacts } from '../audio/sound';
 import { backoffMs, type Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
 import { megabytes } from '../base/words';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
-import { streamOf, watched } from '../transport/fileHost';
-import type { ByteStream, OpenFile, OpenFileFn } from '../transport/fileHost';
-import type { TaskOutput } from '../answers/outputs';
+import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';
 import { headerOf, retryAfterMs } from '../answers/limits';
-import { learnMode, storeMemory } from './binary';
+import { storeChunks } from './binary';
 import { fileTypeOf, problemWith } from './kind';
+import { storedFile, type StoredFile, type WantedFile } from './storedFile';
 
 export interface DownloadDeps extends Clock {
 	context: N8nContext;
@@ -21,27 +18,12 @@ export interface DownloadDeps extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
-export interface WantedFile extends TaskOutput {
-	maxBytes: number;
-	/** Name without its extension. */
-	stem: string;
-	/** Output format that the request asked for, if any. */
-	format?: string | undefined;
-}
-
-export interface Stored {
-	binary: IBinaryData;
-	fileName: string;
-	mimeType: string;
-	bytes: number;
-	sound: SoundFacts;
-}
-
 /** Another try does not help. The message completes "could not be downloaded: ...". */
 class Refused extends Error {}
 
-/** The host asks for a pause. */
-class Busy extends Error {
+/** The host does not have the file yet, or asks for a pause. */
+class Later extends Error {
+	isAbsent = false;
 	retryAfterMs = 0;
 }
 
@@ -50,65 +32,66 @@ export function tooLarge(maxBytes: number, length?: number): string {
 	return `the file is larger than allowed: ${size}Max File Size is ${megabytes(maxBytes)}`;
 }
 
-/** What the tries of one file have in common. */
-interface Known {
+/** What a try shows of a file that it can't fetch. */
+interface Learnt {
 	/** Length that the host stated last. It binds a later answer that states none. */
 	length?: number | undefined;
 	/** Bytes after which the file ended without a sign that it was complete. */
-	endSeenAt?: number;
-	/** Gives back the memory that the store may use. */
-	giveBack?: () => void;
+	endSeenAt?: number | undefined;
+}
+
+/** A file can be announced a moment before its host has it. */
+const ABSENT_PAUSES_MS = [1_000, 4_000, 15_000];
+
+function pauseAfter(error: unknown, tries: number): number {
+	const { isAbsent, retryAfterMs: asked } = error instanceof Later ? error : new Later();
+	const capped = Math.min(asked, 30_000);
+	if (isAbsent) return Math.max(capped, ABSENT_PAUSES_MS[tries - 1] ?? 0);
+	return backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs: capped });
 }
 
 /** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
-export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<Stored | string> {
-	const known: Known = {};
-	try {
-		return await storeInTries(wanted, known, deps);
-	} finally {
-		known.giveBack?.();
-	}
-}
-
-async function storeInTries(wanted: WantedFile, known: Known, deps: DownloadDeps) {
+export async function storeFile(
+	wanted: WantedFile,
+	deps: DownloadDeps,
+): Promise<StoredFile | string> {
+	let learnt: Learnt = {};
 	for (let tries = 1; ; tries += 1) {
-		try {
-			return await storeOnce(wanted, known, deps);
-		} catch (error) {
-			if (deps.signal?.aborted === true) return 'the download was stopped';
-			if (error instanceof Refused || tries === 4) return messageOf(error);
-			const retryAfterMs = error instanceof Busy ? Math.min(error.retryAfterMs, 30_000) : 0;
-			const pauseMs = backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs });
-			await deps.sleep(pauseMs, deps.signal);
-		}
+		const tried = await storeOnce(wanted, learnt, deps);
+		if ('kind' in tried) return tried;
+		const { error } = tried;
+		if (deps.signal?.aborted === true) return 'the download was stopped';
+		if (error instanceof Refused || tries === 4) return messageOf(error);
+		learnt = tried.learnt;
+		await deps.sleep(pauseAfter(error, tries), deps.signal);
 	}
 }
 
-async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): Promise<Stored> {
+async function storeOnce(
+	wanted: WantedFile,
+	before: Learnt,
+	deps: DownloadDeps,
+): Promise<StoredFile | { error: unknown; learnt: Learnt }> {
 	const opened = await deps.open(wanted.url, deps.signal);
-	if (!opened.ok) throw opened.transient ? new Error(opened.reason) : new Refused(opened.reason);
-	const transfer = new Transfer(opened, wanted, known);
+	if (!opened.ok) {
+		const { reason, transient } = opened;
+		return { error: transient ? new Error(reason) : new Refused(reason), learnt: before };
+	}
+	const transfer = new Transfer(opened, wanted, before);
 	const rest = transfer.chunksOf(watched(opened, deps));
-	let stream: ByteStream | undefined;
 	try {
 		checkStatus(opened);
-		const type = await transfer.begin(rest);
-		// The host may hang up meanwhile, so a further try does not wait again.
-		known.giveBack ??= await storeMemory.take(known.length ?? wanted.maxBytes, deps.signal);
-		try {
-			// A store that fails before it has read the stream leaves the stream, and its error, to us.
-			stream = streamOf(opened.body, transfer.whole(rest)).on('error', () => undefined);
-			const fileName = `${wanted.stem}.${type.extension}`;
-			const { mimeType } = type;
-			const binary = await deps.context.helpers.prepareBinaryData(stream, fileName, mimeType);
-			learnMode(binary);
-			const { received: bytes, scanner } = transfer;
-			return { binary, fileName, mimeType, bytes, sound: scanner.end() };
-		} catch (error) {
-			throw transfer.problem ?? new Refused(`n8n could not store it: ${messageOf(error)}`);
-		}
+		const { mimeType, extension } = await transfer.begin(rest);
+		const file = { fileName: `${wanted.baseName}.${extension}`, mimeType };
+		const storing = { ...deps, ...file, sample: opened.body };
+		const binary = await storeChunks(deps.context, transfer.whole(rest), storing).catch((error) => {
+			throw new Refused(`n8n could not store it: ${messageOf(error)}`);
+		});
+		const { received: bytes, scanner } = transfer;
+		return storedFile(wanted, { ...file, binary, bytes, sound: scanner.end() });
+	} catch (error) {
+		return { error: transfer.problem ?? error, learnt: transfer.learnt };
 	} finally {
-		stream?.destroy();
 		opened.close();
 		// If the file waits for its reader, this runs its `finally` blocks.
 		rest.return(undefined).catch(() => undefined);
@@ -118,10 +101,11 @@ async function storeOnce(wanted: WantedFile, known: Known, deps: DownloadDeps): 
 function checkStatus({ status, headers }: OpenFile): void {
 	if (status === 200) return;
 	const message = `the file host answered HTTP ${status}`;
-	// A file can be announced a moment before its host has it.
-	const isPassing = [404, 408, 425, 429].includes(status) || status >= 500;
-	if (!isPassing) throw new Refused(message);
-	throw Object.assign(new Busy(message), { retryAfterMs: retryAfterMs(headers) ?? 0 });
+	// Stores that may not list their files answer in XML that access is denied to one that is not there.
+	const isDenied = status === 403 && /xml/i.test(headerOf(headers, 'content-type') ?? '');
+	const isAbsent = status === 404 || isDenied;
+	if (!isAbsent && ![408, 425, 429].includes(status) && status < 500) throw new Refused(message);
+	throw Object.assign(new Later(message), { isAbsent, retryAfterMs: retryAfterMs(headers) ?? 0 });
 }
 
 /** Some stores name an encoding that the file does not have, such as "aws-chunked", so the first bytes decide if they can. */
@@ -144,12 +128,12 @@ class Transfer {
 	constructor(
 		private readonly opened: OpenFile,
 		private readonly wanted: WantedFile,
-		private readonly known: Known,
+		public learnt: Learnt,
 	) {}
 
 	/** Reads until the first bytes show whether this is the file, and of which type. */
 	async begin(chunks: AsyncGenerator<Buffer>) {
-		const { head, known, wanted } = this;
+		const { head, learnt, wanted } = this;
 		const { headers } = this.opened;
 		const length = asNumber(headerOf(headers, 'content-length'));
 		if ((length ?? 0) > wanted.maxBytes) throw new Refused(tooLarge(wanted.maxBytes, length));
@@ -158,14 +142,15 @@ class Transfer {
 			if (next.done === true) break;
 			head.push(next.value);
 		}
-		if (this.received === 0) throw new Error('the file is empty');
+		// A pause, or music, has no words.
+		if (this.received === 0 && wanted.kind !== 'transcript') throw new Error('the file is empty');
 		const bytes = Buffer.concat(head);
 		checkEncoding(headers, bytes);
 		const about = { ...wanted, stated: headerOf(headers, 'content-type') };
 		const problem = problemWith(bytes, about);
 		if (problem !== undefined) throw new Error(problem);
 		// The length of an error page is not the file's.
-		known.length = length ?? known.length;
+		this.learnt = { ...learnt, length: length ?? learnt.length };
 		return fileTypeOf(bytes, about);
 	}
 
@@ -193,18 +178,20 @@ class Transfer {
 
 	/** Throws if the end of the answer is not that of the file. */
 	private checkEnd(): void {
-		const { received, known } = this;
+		const { received, learnt } = this;
 		const { headers } = this.opened;
 		// n8n fails a body that ends before its own length. It also decompresses bodies and hides it, so that any other length is right (axios, n8n-core 2.41).
 		if (headerOf(headers, 'content-length') !== undefined) return;
-		const { length } = known;
+		const { length } = learnt;
 		if (length !== undefined && received < length)
 			throw new Error(`the file broke off after ${received} of ${length} bytes`);
 		// A chunked body says itself where it ends, so that a cut differs from an end.
 		const isChunked = /chunked/i.test(headerOf(headers, 'transfer-encoding') ?? '');
-		if (length !== undefined || isChunked || known.endSeenAt === received) return;
+		if (length !== undefined || isChunked || learnt.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
-		known.endSeenAt = received;
-		throw new Error(`the file ended after ${received} bytes with no sign that it was complete`);
+		this.learnt = { ...learnt, endSeenAt: received };
+		throw new Error(
+			`the connection closed after ${received} bytes, and the host did not say how long the file is`,
+		);
 	}
 }

@@ -1,40 +1,13 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
-import type { IBinaryData, IBinaryKeyData } from 'n8n-workflow';
+import type { IBinaryKeyData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/waiting';
 import { extensionIn, mediaOf } from '../audio/kinds';
-import { toMs, type SoundFacts } from '../audio/sound';
 import type { Limiter } from '../base/limiter';
-import { isDataUrl, type OutputKind, type TaskOutput } from '../answers/outputs';
+import { isDataUrl, type TaskOutput } from '../answers/outputs';
 import { storeDataUrl } from './dataUrl';
-import { storeFile, type DownloadDeps, type WantedFile } from './download';
+import { storeFile, type DownloadDeps } from './download';
 import { MAX_FILES } from '../base/bounds';
-
-/** An output as an item shows it (README, "Operations"). */
-export interface DeliveredOutput {
-	/** Missing for a file that was joined here, or that its address contained. */
-	url?: string;
-	kind: OutputKind;
-	binaryProperty?: string;
-	fileName?: string;
-	mimeType?: string;
-	fileSize?: number;
-	/** Measured, for WAV and MP3. */
-	durationSeconds?: number;
-}
-
-export interface StoredFile {
-	kind: 'stored';
-	output: DeliveredOutput;
-	binary: IBinaryData;
-	/** Facts of a sound that was fetched. */
-	sound?: SoundFacts | undefined;
-}
-
-export type DeliveredFile =
-	| StoredFile
-	| { kind: 'offered'; output: DeliveredOutput }
-	/** The problem completes "could not be downloaded: ...". */
-	| { kind: 'missing'; output: DeliveredOutput; problem: string };
+import type { DeliveredFile, DeliveredOutput, WantedFile } from './storedFile';
 
 /** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but gets no field. */
 export function inFields(
@@ -72,33 +45,29 @@ export interface FetchDeps extends DownloadDeps {
 }
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or after a name. */
-const MAX_STEM_BYTES = 185;
+const MAX_NAME_BYTES = 185;
 /** Windows and others refuse some of these in names; the rest are halves of characters, and marks that change the writing direction. */
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069/\\:*?"<>|]+/gu;
-/** Windows takes these names for devices, with any extension. */
-const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?= *(\.|$))/i;
 
 /** Makes the name of files, without an extension that the user typed, because their own replaces it. Returns undefined if nothing is left. */
-export function stemOf(text = ''): string | undefined {
+export function baseNameOf(text = ''): string | undefined {
 	const typed = text.slice(0, 2_000).replace(/\s+/g, ' ').trim();
 	const extension = extensionIn(typed);
 	const isMedia = mediaOf(extension) !== undefined;
-	const name = isMedia ? typed.slice(0, -1 - extension.length) : typed;
-	let stem = name
+	let name = (isMedia ? typed.slice(0, -1 - extension.length) : typed)
 		.normalize('NFC')
 		.replace(REFUSED_IN_NAMES, '_')
 		.replace(/^[\s\p{M}]+/u, '')
-		.replace(DEVICE, '$1_')
-		.slice(0, MAX_STEM_BYTES + 1);
+		.slice(0, MAX_NAME_BYTES + 1);
 	// The cut lies between two characters, combining marks included.
-	while (Buffer.byteLength(stem) > MAX_STEM_BYTES) stem = stem.replace(/\P{M}\p{M}*$/u, '');
-	stem = stem.replace(/[. ]+$/, '');
-	return stem === '' ? undefined : stem;
+	while (Buffer.byteLength(name) > MAX_NAME_BYTES) name = name.replace(/\P{M}\p{M}*$/u, '');
+	name = name.replace(/[. ]+$/, '');
+	return name === '' ? undefined : name;
 }
 
 /** Numbers further files of a type, in place; like their binary fields if all have one type. */
-function numberNames(files: readonly DeliveredFile[], stem: string): void {
-	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(stem.length) ?? '';
+function numberNames(files: readonly DeliveredFile[], baseName: string): void {
+	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(baseName.length) ?? '';
 	const stored = files.filter((file) => file.kind === 'stored');
 	const isOneType = new Set(stored.map(extensionOf)).size === 1;
 	const counts = new Map<string, number>();
@@ -107,28 +76,16 @@ function numberNames(files: readonly DeliveredFile[], stem: string): void {
 		const before = counts.get(extension) ?? 0;
 		counts.set(extension, before + 1);
 		const number = isOneType ? files.indexOf(file) : before;
-		const fileName = `${stem}${number === 0 ? '' : `_${number}`}${extension}`;
+		const fileName = `${baseName}${number === 0 ? '' : `_${number}`}${extension}`;
 		file.output.fileName = fileName;
 		file.binary.fileName = fileName;
 	}
 }
 
 async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	const { url } = wanted;
-	const isHeld = isDataUrl(url);
-	const stored = isHeld ? await storeDataUrl(wanted, deps) : await storeFile(wanted, deps);
-	if (typeof stored === 'string') return missingFile(wanted, stored);
-	const { binary, fileName, mimeType, bytes: fileSize } = stored;
-	const media = mediaOf(extensionIn(fileName));
-	const isTold = wanted.kind !== 'file' || (media !== 'audio' && media !== 'image');
-	// Otherwise neither the task nor the address told what it is.
-	const kind = isTold ? wanted.kind : media;
-	const sound = kind === 'audio' ? stored.sound : undefined;
-	// The task's own fields have the address, too, which is as long as the file.
-	const from = isHeld ? {} : { url };
-	const output: DeliveredOutput = { ...from, kind, fileName, mimeType, fileSize };
-	if (sound?.kind === 'mp3' || sound?.kind === 'wav') output.durationSeconds = toMs(sound.seconds);
-	return { kind: 'stored', output, binary, sound };
+	const store = isDataUrl(wanted.url) ? storeDataUrl : storeFile;
+	const stored = await store(wanted, deps);
+	return typeof stored === 'string' ? missingFile(wanted, stored) : stored;
 }
 
 const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
@@ -137,7 +94,7 @@ const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile 
 	problem,
 });
 
-/** Downloads the files of one task. Never rejects. @param stem of their names */
+/** Downloads the files of one task. Never rejects. @param wanted.baseName of all of them */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
 	wanted: Omit<WantedFile, keyof TaskOutput>,
@@ -150,6 +107,6 @@ export async function fetchFiles(
 			return await deps.limiter.run(async () => await fetchFile({ ...output, ...wanted }, deps));
 		}),
 	);
-	numberNames(files, wanted.stem);
+	numberNames(files, wanted.baseName);
 	return files;
 }

@@ -6,7 +6,7 @@ import { isObject, sumOf } from '../base/json';
 import { outcomes, type Outcome } from '../base/outcomes';
 import { quote } from '../base/words';
 import { failureIn } from './nodeError';
-import type { DeliveredOutput } from './files';
+import type { DeliveredOutput } from './storedFile';
 
 export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];

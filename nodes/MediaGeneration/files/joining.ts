@@ -7,11 +7,12 @@ import { soundFactsOf } from '../audio/scan';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
-import { inPieces, pause } from '../n8n/realClock';
+import { inPieces, pause, realClock } from '../n8n/realClock';
 import { attemptAsync } from '../base/outcomes';
-import { readStored, readStoredText, storeChunks } from './binary';
+import { openStored, readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
-import { stemOf, type StoredFile } from './files';
+import { baseNameOf } from './files';
+import type { StoredFile } from './storedFile';
 
 export interface SoundSource {
 	sound: IBinaryData;
@@ -46,7 +47,7 @@ export async function joinSources(
 		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
 	const plan = planJoin(facts, options);
 	if (typeof plan === 'string') return { ok: false, reason: plan };
-	const name = stemOf(options.baseName) ?? 'joined';
+	const name = baseNameOf(options.baseName) ?? 'joined';
 	const files = [await joinSound(context, sources, { plan, name })];
 	const json: IDataObject = { duration_seconds: toMs(plan.durationSeconds) };
 	const hints: string[] = [];
@@ -94,9 +95,17 @@ async function joinSound(
 	const { kind, bytes } = plan;
 	const durationSeconds = toMs(plan.durationSeconds);
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
-	const chunks = joinedChunks(plan, (part) => readStored(context, soundOf(part)));
+	// All streams of the store have one class, so that this one serves as the sample, too.
+	const sample = await openStored(context, soundOf(0));
+	const chunks = joinedChunks(plan, (part) =>
+		part === 0 && sample !== undefined
+			? (sample as AsyncIterable<Buffer>)
+			: readStored(context, soundOf(part)),
+	);
 	const file = { fileName: `${name}.${kind}`, mimeType: mimeTypeOf(kind) };
-	const binary = await storeChunks(context, chunks, { ...file, bytes, sample: soundOf(0) });
+	const binary = await storeChunks(context, chunks, { ...realClock, ...file, sample }).finally(() =>
+		sample?.destroy(),
+	);
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
 	return { kind: 'stored', output, binary };
 }

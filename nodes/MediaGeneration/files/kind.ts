@@ -70,18 +70,15 @@ export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
 	return kinds.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
-/** A field of error objects. A transcript has a list of words or segments, too. */
-const ERROR_KEY = /^(errors?|error_?(message|code)|message|details?|reasons?|code)$/i;
+const ERROR_KEY = /^(errors?|error_?message)$/i;
 
 function isErrorObject(value: unknown): boolean {
 	// One level is enough: recursion would follow what a host sends to any depth.
 	if (Array.isArray(value))
 		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
 	if (!isObject(value)) return false;
-	if (value.success === false) return true;
-	const entries = Object.entries(value);
-	const hasList = entries.some(([key, entry]) => Array.isArray(entry) && !ERROR_KEY.test(key));
-	return !hasList && entries.some(([key, entry]) => ERROR_KEY.test(key) && entry !== null);
+	const errors = Object.entries(value).filter(([key]) => ERROR_KEY.test(key));
+	return value.success === false || errors.some(([, error]) => Boolean(error));
 }
 
 /** An error that is longer than what is read of a file begins like this. */
@@ -100,7 +97,7 @@ function isMessage(text: string, expected: kinds.FileType | undefined): boolean 
 
 /** Says why these first bytes can't be those of the file, completing "could not be downloaded: ..."; undefined if they can. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
-	if (kinds.typeOfBytes(head) !== undefined) return undefined;
+	if (head.length === 0 || kinds.typeOfBytes(head) !== undefined) return undefined;
 	const { byUrl, byHeader } = namedTypes(about);
 	const isOther = (type?: kinds.FileType) => type !== undefined && !isTextType(type.mimeType);
 	const isMedia =

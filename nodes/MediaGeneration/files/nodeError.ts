@@ -14,7 +14,7 @@ import { asNumber, asText, isObject, textsIn } from '../base/json';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
-import type { DeliveredOutput } from './files';
+import type { DeliveredOutput } from './storedFile';
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {

@@ -9,7 +9,8 @@ import { joinNeedsFiles, readItemSettings, type FileSettings } from '../actions/
 import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { failureIn, recordIn } from '../files/nodeError';
-import { placedFiles, type DeliveredFile } from '../files/files';
+import { placedFiles } from '../files/files';
+import type { DeliveredFile } from '../files/storedFile';
 import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../answers/task';

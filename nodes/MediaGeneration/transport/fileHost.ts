@@ -38,7 +38,7 @@ export type OpenFileFn = (
 ) => Promise<OpenFile | NotOpened>;
 
 /** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
-const MAX_SILENCE_MS = 60_000;
+const MINUTE_MS = 60_000;
 
 function redirectTarget(location: string | undefined, from: string): URL | string {
 	const target = urlOf(location, from);
@@ -65,7 +65,7 @@ async function request(
 	signal: AbortSignal | undefined,
 ): Promise<OpenFile | NotOpened> {
 	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
-	const limit = timeLimit(MAX_SILENCE_MS, signal);
+	const limit = timeLimit(MINUTE_MS, signal);
 	try {
 		const response = (await context.helpers.httpRequest({
 			method: 'GET',
@@ -80,7 +80,7 @@ async function request(
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
-			timeout: MAX_SILENCE_MS,
+			timeout: MINUTE_MS,
 			abortSignal: limit.signal,
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		limit.met();
@@ -135,33 +135,44 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
 	return factory.from(chunks, { objectMode: false });
 }
 
+/** Less than this in a minute after the first would hold a download, and what waits for it, for days. */
+const LEAST_BYTES = 64_000;
+
 /**
- * Yields a body's chunks, and throws if the host sends none for a minute. The reader may take any time. One timer watches the whole body
- * and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
+ * Yields a body's chunks, and throws if the host sends none for a minute, or too few. The reader may take any time. One timer watches the
+ * whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
  */
 export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGenerator<Buffer> {
 	const over = new AbortController();
 	/** Undefined while the reader is busy. */
 	let waitingSince: number | undefined = now();
-	let isSilent = false;
+	/** How long the host has been waited for in this minute, before `waitingSince`. */
+	let waitedMs = 0;
+	let [bytes, least] = [0, 0];
+	let problem: string | undefined;
 	void (async () => {
-		let left = MAX_SILENCE_MS;
-		while (left > 0) {
-			await sleep(left, over.signal);
-			if (over.signal.aborted) return;
-			left = (waitingSince ?? now()) + MAX_SILENCE_MS - now();
+		while (!over.signal.aborted) {
+			const silentMs = waitingSince === undefined ? 0 : now() - waitingSince;
+			const minuteMs = waitedMs + silentMs;
+			if (silentMs >= MINUTE_MS) problem = 'the file host stopped sending';
+			else if (minuteMs >= MINUTE_MS) {
+				if (bytes < least) problem = 'the file host sent less than 64 kB in a minute';
+				[bytes, least, waitedMs] = [0, LEAST_BYTES, -silentMs];
+			}
+			if (problem !== undefined) return opened.close();
+			await sleep(MINUTE_MS - Math.max(silentMs, waitedMs + silentMs), over.signal);
 		}
-		isSilent = true;
-		opened.close();
 	})();
 	try {
-		for await (const chunk of opened.body) {
+		for await (const chunk of opened.body as AsyncIterable<Buffer>) {
+			waitedMs += now() - (waitingSince ?? now());
+			bytes += chunk.length;
 			waitingSince = undefined;
-			yield chunk as Buffer;
+			yield chunk;
 			waitingSince = now();
 		}
 	} catch (error) {
-		throw isSilent ? new Error('the file host stopped sending') : new Error(reasonOf(error));
+		throw problem === undefined ? new Error(reasonOf(error)) : new Error(problem);
 	} finally {
 		over.abort(ABORTED);
 	}
