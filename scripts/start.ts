@@ -85,6 +85,7 @@ async function run(options: Options): Promise<void> {
 	const standIn = `${baseUrl} with the key ${apiKey}; docs/troubleshooting.md says how to make it fail`;
 	const slowTask =
 		'  To try    the option "Extra Body Fields" with {"stand_in": {"ms": 60000}} makes a task slow, to see Wait Mode: Suspend';
+	const tones = '  Sounds    are tones and pictures are tiny: the stand-in has no voices';
 	console.log(
 		[
 			'',
@@ -94,7 +95,7 @@ async function run(options: Options): Promise<void> {
 			`  Files     ${filesFolder(startFolder)} is the only folder that Write File may use here`,
 			`  Log       ${logFile}`,
 			`  Service   ${service ? standIn : baseUrl}`,
-			...(service ? [slowTask] : []),
+			...(service ? [slowTask, tones] : []),
 			'',
 			'Ctrl-C ends it.',
 		].join('\n'),

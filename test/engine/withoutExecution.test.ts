@@ -40,7 +40,7 @@ async function runWithoutExecution(parameters: INodeParameters): Promise<INodeEx
 	return output[0] ?? [];
 }
 
-const speech = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'a voice' };
+const speech = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'voice-00002' };
 
 test.each<[string, INodeParameters]>([
 	['a long text', { ...speech, longText: 'join', text: 'A. B.' }],
@@ -50,6 +50,15 @@ test.each<[string, INodeParameters]>([
 	expect(item?.json).toMatchObject({ status: 'done' });
 	expect(Object.keys(item?.binary ?? {})).toContain('data');
 	expect(setting.attempts()).toBe(1);
+});
+
+test.each<[string, INodeParameters, RegExp]>([
+	['a voice that it does not have', { voiceId: 'nopenope' }, /"nopenope" was not found/],
+	['a text that is too long', { text: 'x'.repeat(5_001) }, /text is too long/],
+	['a format that it lacks', { outputFormat: 'pcm_16000' }, /"pcm_16000" is not supported/],
+])('the stand-in refuses %s, as a service does', async (_name, fields, words) => {
+	const parameters = { ...speech, text: 'A.', ...fields };
+	await expect(runWithoutExecution(parameters)).rejects.toThrow(words);
 });
 
 test('a task made before is waited for; the log names each', async () => {

@@ -24,7 +24,10 @@ describe('agent', () => {
 	inSharedContext((shared) => (context = shared));
 	after(async () => await model?.close());
 
-	async function ask(script: readonly [ModelAnswer, ...ModelAnswer[]]): Promise<Answered> {
+	async function ask(
+		script: readonly [ModelAnswer, ...ModelAnswer[]],
+		standIn: object = {},
+	): Promise<Answered> {
 		await model?.close();
 		context.service.reset();
 		model = await startScriptedModel(script);
@@ -37,7 +40,7 @@ describe('agent', () => {
 			agent('Make the sound of rain.'),
 			chatModel(credential.id),
 			tool(
-				{ text: FROM_THE_MODEL, downloadOutput: false, options: {} },
+				{ text: FROM_THE_MODEL, options: { extraFields: JSON.stringify({ stand_in: standIn }) } },
 				{ retryOnFail: true, waitBetweenTries: 0 },
 			),
 		];
@@ -54,6 +57,12 @@ describe('agent', () => {
 	async function retry(id: string): Promise<Execution> {
 		const retried = await context.rest.retryExecution(id);
 		return await context.rest.waitForExecution(retried);
+	}
+
+	/** All that a tool answers goes into the model's prompt. */
+	function assertShort(result: string): void {
+		assert.ok(result.length <= 3000, `the model is told ${result.length} characters`);
+		assert.doesNotMatch(result, /RIFF|UklGR/, 'bytes of the file');
 	}
 
 	const paid = () => context.service.creations().map(({ id }) => id);
@@ -79,10 +88,22 @@ describe('agent', () => {
 		assert.match(result, new RegExp(created.id));
 		assert.match(result, /"outputs"/);
 		assert.match(result, /\/files\//, 'the address of the file');
-		assert.ok(result.length < 3000, `the model is told ${result.length} characters`);
-		assert.doesNotMatch(result, /RIFF|UklGR/, 'bytes of the file');
+		assertShort(result);
 		assert.ok(!JSON.stringify(asked.requests).includes(context.service.apiKey));
 	});
+
+	for (const [what, standIn] of [
+		['repeats a text of 100,000 characters', { echo_characters: 100_000 }],
+		['has its file of 1 MB in the answer', { data_url_bytes: 1_000_000 }],
+		['has ten files', { files: 10 }],
+	] as const)
+		it(`a task that ${what}: the model is told what it can use`, async () => {
+			const { execution, model: asked } = await ask([[{ Text: wish }], 'Here it is.'], standIn);
+			assert.equal(execution.status, 'success', execution.resultData.error?.message);
+			const [result = ''] = asked.toolResults();
+			assert.match(result, new RegExp(paid()[0] ?? 'no task'));
+			assertShort(result);
+		});
 
 	it('the agent fails after its tool has answered, and n8n’s Retry: one task', async () => {
 		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.']);

@@ -38,7 +38,7 @@ const made: Record<string, Expected> = {
 	'sound-batch': { files: { 'Make Sounds': Array<string[]>(8).fill(['.wav']) }, tasks: 8 },
 	'four-pictures': { files: { 'Each Picture': Array<string[]>(4).fill(['.png']) }, tasks: 1 },
 	'reference-image': { files: { 'Paint It': [['painted.png']] }, tasks: 1 },
-	'any-task': { files: { 'Make Music': [['.wav']] }, tasks: 1 },
+	'any-task': { files: { 'Make Music': [['.wav', '.wav']] }, tasks: 1 },
 	dubbing: { files: { 'Dub It': [['ferry-de.wav']] }, tasks: 2 },
 	dialogue: { files: { 'Join the Scenes': [['harbour.wav'], ['tower.wav']] }, tasks: 5 },
 	'jingle-and-speech': { files: { Join: [['news.wav']] }, tasks: 2 },

@@ -2,36 +2,11 @@ import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { now } from './clock';
 import { asRead, taskPayload } from './payload';
-import { PROVIDERS } from './validation';
+import { matching, PROVIDERS, VOICE_COUNT } from './voices';
 import type { JsonObject, TaskRecord } from './types';
 
 type Query = Record<string, string | undefined>;
 type List = (query: Query) => Answer;
-
-const LANGUAGES = ['English', 'German', 'Spanish', 'Japanese'];
-
-interface Voice extends JsonObject {
-	voice_id: string;
-	name: string;
-}
-
-/** The n-th voice, from 0. */
-function voiceAt(index: number): Voice {
-	return {
-		voice_id: `voice-${String(index + 1).padStart(5, '0')}`,
-		name: `Voice ${index + 1}`,
-		language: LANGUAGES[index % LANGUAGES.length],
-		gender: index % 2 === 0 ? 'female' : 'male',
-	};
-}
-
-function matching(count: number, search = ''): Voice[] {
-	// "male" does not find "female".
-	const words = ` ${search.toLowerCase()}`;
-	return Array.from({ length: count }, (_, index) => voiceAt(index)).filter((voice) =>
-		` ${Object.values(voice).join(' ').toLowerCase()}`.includes(words),
-	);
-}
 
 const SPEECH_MODELS = [
 	{ model_id: 'eleven_v3', name: 'Eleven v3', can_do_text_to_speech: true },
@@ -119,7 +94,7 @@ function voicesV3({ settings }: Context, query: Query): Answer {
 	if (!known.includes(provider)) return refusal(settings, 400, 'unsupported_voice_provider');
 	const size = Math.min(Number(query.page_size ?? 30), 100);
 	// The other providers have few voices, and nobody has cloned one.
-	const most = { elevenlabs: 250, clone: 0 }[provider] ?? 5;
+	const most = { elevenlabs: VOICE_COUNT, clone: 0 }[provider] ?? 5;
 	const page = pageOf(matching(most, query.search), Number(query.page ?? 1), { size, overlap: 3 });
 	const data = page.entries.map((voice) => ({
 		...voice,

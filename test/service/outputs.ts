@@ -69,7 +69,9 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 		steering.bytes === undefined
 			? { content: () => soundFile(`${heard}${index > 0 ? index : ''}`, sound) }
 			: bulkSound(heard, steering.bytes, sound);
-	const files = Array.from({ length: steering.files ?? 1 }, (_, index): OutputFile => ({
+	// Music comes as two clips.
+	const count = steering.files ?? (task.kind === 'music' ? 2 : 1);
+	const files = Array.from({ length: count }, (_, index): OutputFile => ({
 		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${sound.format}`,
 		role: 'main',
 		contentType: CONTENT_TYPES[sound.format],

@@ -1,4 +1,5 @@
 import { now } from './clock';
+import { bulkBytes, wavHeader } from './media/bulk';
 import { outputFiles, type OutputFile } from './outputs';
 import type { JsonObject, Settings, TaskRecord } from './types';
 
@@ -55,7 +56,11 @@ function finished(
 			: task.kind === 'music'
 				? { all_audio_urls: files.map(url) }
 				: soundMetadata(task, files, url);
-	return { ...base, metadata };
+	const { echo_characters: characters, data_url_bytes: bytes } = task.steering;
+	if (bytes !== undefined)
+		metadata.audio_url = `data:audio/wav;base64,${Buffer.concat([...bulkBytes(wavHeader(bytes), bytes)]).toString('base64')}`;
+	const text = characters === undefined ? {} : { text: 'Rain. '.repeat(characters / 6) };
+	return { ...base, ...text, metadata };
 }
 
 function imageMetadata(files: OutputFile[], url: (file: OutputFile) => string): JsonObject {

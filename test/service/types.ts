@@ -99,6 +99,10 @@ export interface Steering {
 	bytes?: number;
 	file_type?: string;
 	file_status?: number;
+	/** The task repeats a text of so many characters. */
+	echo_characters?: number;
+	/** The file is in the answer, as a data URL of so many bytes. */
+	data_url_bytes?: number;
 	/** The output files' content, word for word. */
 	file_body?: string;
 	no_callback?: boolean;

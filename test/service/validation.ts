@@ -1,4 +1,7 @@
 import type { FormFile } from './form';
+import { BITRATES, SAMPLE_RATES } from './media/mp3';
+import { namedFormat } from './media/sounds';
+import { isVoiceId, isVoiceName, PROVIDERS } from './voices';
 import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
@@ -12,16 +15,13 @@ const bad = (field: string, words: string): CreationFault => ({
 });
 const wrong = (error: string): CreationFault => ({ status: 422, error });
 
-/** What the voice IDs of `POST /v3/text-to-speech` begin with. */
-export const PROVIDERS = [
-	'elevenlabs',
-	'minimax',
-	'edge',
-	'kokoro',
-	'vbee',
-	'fishaudio',
-	'clone',
-] as const;
+/** Characters of one request; the v3 route takes more. */
+const MOST = { speech: 5_000, v3: 1_000_000, sound_effect: 450 };
+/** The stand-in has WAV and MP3. */
+const FORMATS = [
+	'wav',
+	...SAMPLE_RATES.flatMap((rate) => BITRATES.map((kbps) => `mp3_${rate}_${kbps}`)),
+];
 
 /** What is wrong with a creation (docs/service.md, "HTTP": 400 validation, 422 model parameters, 500 image model). */
 export function creationFault(
@@ -65,15 +65,25 @@ function soundFault(
 	{ speechRoute }: Pick<Settings, 'speechRoute'>,
 ): CreationFault | null {
 	if (!isText(body.text)) return bad('text', 'is required');
+	const most = MOST[kind === 'sound_effect' ? kind : speechRoute === 'v3' ? 'v3' : 'speech'];
+	if (body.text.length > most)
+		return bad('text', `is too long: ${body.text.length} characters, at most ${most} are allowed`);
+	const format = params.output_format ?? body.output_format;
+	if (isText(format) && namedFormat(format) === undefined)
+		return bad('output_format', `"${format}" is not supported. Use one of: ${FORMATS.join(', ')}`);
 	if (kind === 'speech_by_id') {
 		const voice = speechRoute === 'v3' ? body.voice_id : params.voice_id;
 		if (!isText(voice)) return bad('voice_id', 'is required');
 		if (speechRoute === 'v3' && !PROVIDERS.some((provider) => voice.startsWith(`${provider}_`)))
 			return bad('voice_id', 'must begin with its provider');
+		if (!isVoiceId(voice)) return bad('voice_id', `"${voice}" was not found`);
 		if (body.model_id !== undefined && !isText(body.model_id))
 			return bad('model_id', 'must be a string');
 	}
-	if (kind === 'speech_by_name' && !isText(body.voice)) return bad('voice', 'is required');
+	if (kind === 'speech_by_name') {
+		if (!isText(body.voice)) return bad('voice', 'is required');
+		if (!isVoiceName(body.voice)) return bad('voice', `"${body.voice}" was not found`);
+	}
 	if (kind === 'sound_effect') return null;
 	if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean')
 		return bad('with_transcript', 'must be a boolean');

@@ -7,7 +7,7 @@ import { goOn, runNode } from '../model/node';
 const join = { resource: 'audio', operation: 'join', inputBinaryField: 'data' };
 
 const wav = (text: string, rate = 16_000): IBinaryData => ({
-	data: toneWav(text, rate).toString('base64'),
+	data: toneWav(text, { sampleRate: rate }).toString('base64'),
 	mimeType: 'audio/wav',
 	fileName: `${text}.wav`,
 });

@@ -85,7 +85,7 @@ function operation(random: Choices, text: string) {
 			{
 				...speech,
 				operation: 'generateByVoiceId',
-				voiceId: 'v1',
+				voiceId: 'voice-00002',
 				withTranscript: true,
 				extraFields,
 			},

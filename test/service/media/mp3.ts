@@ -12,6 +12,8 @@ export interface Mp3Options {
 	/** kbit/s where the bit rate is constant. */
 	bitrate?: (typeof BITRATES)[number] | undefined;
 	variable?: boolean;
+	/** Of a tone: 2 have the same samples. */
+	channels?: 1 | 2;
 	/** Whether an "Info" or "Xing" frame states the length, as with any encoder that can go back to the file's beginning. */
 	header?: boolean;
 	/** ID3v2 before and ID3v1 after the sound, with this title. */
@@ -83,5 +85,6 @@ export function encodeMp3(channels: Float32Array[], options: Mp3Options = {}): B
 /** A playable MP3 of the tone that stands for a text. */
 export function toneMp3(text: string, options: Mp3Options = {}): Buffer {
 	const samples = toneSamples(text, options.sampleRate ?? 44_100);
-	return encodeMp3([Float32Array.from(samples, (sample) => sample / 32_768)], options);
+	const channel = Float32Array.from(samples, (sample) => sample / 32_768);
+	return encodeMp3(options.channels === 2 ? [channel, channel] : [channel], options);
 }

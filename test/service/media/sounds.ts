@@ -7,24 +7,28 @@ import { toneHz, toneWav } from './tone';
 export interface Sound {
 	format: 'wav' | 'mp3';
 	mp3: Mp3Options;
+	/** Effects and music are stereo, speech is mono. */
+	channels: 1 | 2;
 }
 
 export const CONTENT_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
 export function soundOf(
-	{ id, params, body }: TaskRecord,
+	{ id, kind, params, body }: TaskRecord,
 	{ audioFormat: format }: Settings,
 ): Sound {
 	const named = namedFormat(params.output_format ?? body.output_format);
-	if (named !== undefined) return { ...named, mp3: { ...named.mp3, title: id } };
+	const channels = kind === 'sound_effect' || kind === 'music' ? 2 : 1;
+	if (named !== undefined) return { ...named, channels, mp3: { ...named.mp3, title: id } };
 	return {
+		channels,
 		format: format === 'wav' ? 'wav' : 'mp3',
 		mp3: { variable: format === 'mp3_vbr', title: id },
 	};
 }
 
 /** What an `output_format` asks for, e.g. `mp3_44100_128`: undefined where it is none that is known. */
-function namedFormat(value: unknown): Sound | undefined {
+export function namedFormat(value: unknown): Omit<Sound, 'channels'> | undefined {
 	const [, kind, rate, bitrate] =
 		/^(mp3|wav)(?:_(\d+)(?:_(\d+))?)?$/.exec(typeof value === 'string' ? value : '') ?? [];
 	if (kind === undefined) return undefined;
@@ -34,8 +38,8 @@ function namedFormat(value: unknown): Sound | undefined {
 }
 
 /** The tone that stands for a text. */
-export function soundFile(text: string, { format, mp3 }: Sound): Buffer {
-	return format === 'mp3' ? toneMp3(text, mp3) : toneWav(text);
+export function soundFile(text: string, { format, mp3, channels }: Sound): Buffer {
+	return format === 'mp3' ? toneMp3(text, { ...mp3, channels }) : toneWav(text, { channels });
 }
 
 /** Frames of one pitch and format, encoded once: what a file host has ready. There are 80 pitches. */

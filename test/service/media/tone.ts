@@ -25,9 +25,13 @@ export function toneSamples(text: string, sampleRate: number): Int16Array {
 	});
 }
 
-/** A playable WAV (16 bit, mono). */
-export function toneWav(text: string, sampleRate = SAMPLE_RATE): Buffer {
+/** A playable WAV (16 bit); two channels have the same samples. */
+export function toneWav(
+	text: string,
+	{ sampleRate = SAMPLE_RATE, channels = 1 }: { sampleRate?: number; channels?: 1 | 2 } = {},
+): Buffer {
 	const wave = new WaveFile();
-	wave.fromScratch(1, sampleRate, '16', toneSamples(text, sampleRate));
+	const samples = toneSamples(text, sampleRate);
+	wave.fromScratch(channels, sampleRate, '16', channels === 2 ? [samples, samples] : samples);
 	return Buffer.from(wave.toBuffer());
 }
