@@ -144,10 +144,10 @@ describe('no answer', () => {
 		[
 			'is gone',
 			file(['ab'], new Error(`ENOENT: no such file ${KEY}`)),
-			/^ENOENT: no such.*sk_\*\*\*$/,
+			/^a file could not be read again \(ENOENT: no such.*sk_\*\*\*\)$/,
 		],
-		['has become shorter', file(['ab', 'c']), /^a\.mp3 has changed$/],
-		['has become longer', file(['abc', 'de']), /^a\.mp3 has changed$/],
+		['has become shorter', file(['ab', 'c']), /^a file could.* \(a\.mp3 has changed\)$/],
+		['has become longer', file(['abc', 'de']), /^a file could.* \(a\.mp3 has changed\)$/],
 	])('of a file that %s: the request was never whole', async (_name, given, reason) => {
 		const { reply } = await exchanged(sendsForm, { method: 'POST', body: {}, files: [given] });
 		expect(reply).toEqual({
@@ -159,7 +159,7 @@ describe('no answer', () => {
 			failure: {
 				outcome: 'rejected',
 				message: expect.stringMatching(
-					/^A file of the request could not be read again: /,
+					/^The request was not sent whole: a file could not be read again /,
 				) as string,
 				description: expect.stringMatching(/still has the files.* nothing was paid\.$/) as string,
 			},

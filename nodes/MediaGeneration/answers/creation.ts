@@ -134,8 +134,9 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
 		return unclear(`The answer to the request never came (${reason}); the task may exist`);
 	if (kind === 'unsent') {
-		const still = 'Check that n8n still has the files of this execution, and run again.';
-		const message = `A file of the request could not be read again: ${reason}`;
+		const still =
+			'Check that n8n still has the files of this execution, and that the service takes files of their size, and run again.';
+		const message = `The request was not sent whole: ${reason}`;
 		return { kind: 'failed', failure: rejected(message, still) };
 	}
 	const advice = 'Check the Base URL in the credential and whether the service is up.';

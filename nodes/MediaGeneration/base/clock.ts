@@ -45,6 +45,8 @@ export interface TimeLimit {
 	abort(): void;
 	/** Disarms the timer, so that from now on only the outer signal counts. */
 	met(): void;
+	/** Begins anew, with `ms` from now on. */
+	restart(ms: number): void;
 	/** Must be called: a signal that lives as long as an execution must not collect listeners. */
 	end(): void;
 }
@@ -52,16 +54,24 @@ export interface TimeLimit {
 /** Makes a limit whose signal aborts with the outer one, or after `ms`. */
 export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
 	const controller = new AbortController();
-	const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(ms, 2 ** 31 - 1))));
 	const abort = () => controller.abort(ABORTED);
-	timer.addEventListener('abort', abort, { once: true });
+	const timerFor = (left: number) => {
+		const timer = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(left, 2 ** 31 - 1))));
+		timer.addEventListener('abort', abort, { once: true });
+		return timer;
+	};
+	let timer = timerFor(ms);
 	const forget = outer && onAbort(outer, abort);
 	const met = () => timer.removeEventListener('abort', abort);
+	const restart = (left: number) => {
+		met();
+		timer = timerFor(left);
+	};
 	const end = () => {
 		met();
 		forget?.();
 	};
-	return { signal: controller.signal, timedOut: () => timer.aborted, abort, met, end };
+	return { signal: controller.signal, timedOut: () => timer.aborted, abort, met, restart, end };
 }
 
 /** Resolves to what is awaited, or to undefined if the signal aborts first. */

@@ -1,6 +1,7 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
 import type { FormFile } from '../answers/request';
+import { ABORTED } from '../base/clock';
 import { reasonOf } from '../n8n/networkError';
 
 export interface Body {
@@ -37,44 +38,76 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 	return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
 }
 
-/**
- * Reads a file to send it, and fails before its end if it has changed: a request with less than its Content-Length is
- * incomplete (RFC 9112, 6.3). @param failed makes the error to throw
- */
-async function* wholeFile(
-	{ name, size, stream }: FormFile,
-	failed: (error: unknown) => Error,
-): AsyncGenerator<Uint8Array> {
-	let left = size;
-	try {
-		for await (const chunk of stream?.() ?? []) {
-			left -= chunk.length;
-			if (left < 0) break;
-			yield chunk;
+/** Small pieces show soon whether a body still flows, and keep what is handed over and not yet sent small. */
+const PIECE_BYTES = 16_384;
+
+/** The files of a form on their way. Counts what was handed over: a request with less than its Content-Length is incomplete (RFC 9112, 6.3). */
+export class Upload {
+	private left: number;
+	private isOver = false;
+	/** Why a file could not be read. */
+	failure: string | undefined;
+	/** Called for each piece that is handed over. */
+	onPiece: (isLast: boolean) => void = () => {};
+
+	constructor(files: readonly FormFile[]) {
+		this.left = files.reduce((sum, { size }) => sum + size, 0);
+	}
+
+	/** Fails before the end of a file that has changed. */
+	async *piecesOf({ name, size, stream }: FormFile): AsyncGenerator<Uint8Array> {
+		let left = size;
+		try {
+			for await (const chunk of stream?.() ?? []) {
+				left -= chunk.length;
+				if (left < 0) break;
+				for (let at = 0; at < chunk.length; at += PIECE_BYTES)
+					yield this.handOver(chunk.subarray(at, at + PIECE_BYTES));
+			}
+			if (left !== 0) throw new Error(`${name} has changed`);
+		} catch (error) {
+			this.failure ??= `a file could not be read again (${reasonOf(error)})`;
+			throw new Error(this.failure);
 		}
-		if (left !== 0) throw new Error(`${name} has changed`);
-	} catch (error) {
-		throw failed(error);
+	}
+
+	private handOver(piece: Uint8Array): Uint8Array {
+		if (this.isOver) throw ABORTED;
+		this.left -= piece.length;
+		this.onPiece(this.left <= 0);
+		return piece;
+	}
+
+	/**
+	 * Hands over nothing more.
+	 * @param reason what ended the request
+	 * @returns why the service can't have received it whole; undefined if it can
+	 */
+	end(reason: string): string | undefined {
+		this.isOver = true;
+		return (
+			this.failure ??
+			(this.left > 0
+				? `the connection ended, or stood still for 60 s, before the last byte of its files (${reason})`
+				: undefined)
+		);
 	}
 }
 
 interface Encoded {
 	body?: IDataObject | StreamedForm;
 	headers: Record<string, string>;
-	/** Returns why a file could not be sent, so that the request was never complete. */
-	unsent?: () => string | undefined;
+	upload?: Upload;
 }
 
 /** Encodes a body for n8n's HTTP helper, with its headers. axios sets a form's Content-Type, because it chooses the boundary. */
 export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };
-	let unsent: string | undefined;
-	const failed = (error: unknown) => new Error((unsent = reasonOf(error)));
+	const upload = new Upload(files);
 	const partOf = (file: FormFile): [string, FormFile] => {
-		const stream = () => wholeFile(file, failed);
-		return [file.field, { ...file, stream }];
+		return [file.field, { ...file, stream: () => upload.piecesOf(file) }];
 	};
 	const parts = [...Object.entries(body).flatMap(textIn), ...files.map(partOf)];
-	return { body: new StreamedForm(parts), headers: {}, unsent: () => unsent };
+	return { body: new StreamedForm(parts), headers: {}, upload };
 }

@@ -9,7 +9,7 @@ import { FailureError, invalid, messageOf } from '../base/outcomes';
 import { readJson, readText } from '../base/bounded';
 import { ANSWER } from '../base/bounds';
 import { cleanerOf } from '../n8n/clean';
-import { encodeBody, type Body } from './body';
+import { encodeBody, type Body, type Upload } from './body';
 import { timeLimit, unlessAborted } from '../base/clock';
 import {
 	CREDENTIAL,
@@ -32,7 +32,7 @@ export interface ApiRequest extends Body {
 	path: string;
 	qs?: IDataObject;
 	purpose: Purpose;
-	/** From the request to the last byte of its answer. */
+	/** From the request, or from the end of its files, to the last byte of its answer. */
 	timeoutMs: number;
 	/** Gives up the request. A creation has none: giving up on its answer may lose a task that is paid for. */
 	signal?: AbortSignal;
@@ -50,15 +50,20 @@ interface RawResponse {
 	body: unknown;
 }
 
+/** The files of a request may stand still for this long; while they flow, nothing gives it up. */
+const MAX_STANDSTILL_MS = 60_000;
+
 /** Makes one request within its time. Never rejects. */
 async function requestWithin<T>(
 	options: IHttpRequestOptions,
-	{ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+	{ timeoutMs, signal, upload }: { timeoutMs: number; signal?: AbortSignal; upload?: Upload },
 	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
 ): Promise<Awaited<T> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, signal);
+	const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+	if (upload !== undefined)
+		upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : MAX_STANDSTILL_MS);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
-		const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
 		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
 	};
 	try {
@@ -82,6 +87,12 @@ async function requestWithin<T>(
 	}
 }
 
+/** Returns whether only the request itself can tell that nothing was created, if it was not sent whole. */
+const leavesOpen = (reply: Reply) =>
+	reply.answered
+		? reply.status >= 500 || [408, 499].includes(reply.status)
+		: reply.kind === 'unanswered';
+
 export async function createClient(context: RequestContext): Promise<ServiceClient> {
 	const read = await readCredentials(context);
 	return connected(context, read);
@@ -102,7 +113,7 @@ function connected(context: RequestContext, read: CredentialRead): ServiceClient
 
 	async function send(asked: ApiRequest): Promise<Reply> {
 		const { method, path, qs, purpose } = asked;
-		const { body, headers, unsent } = encodeBody(asked);
+		const { body, headers, upload } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
 			method,
 			url: credentials.baseUrl + path,
@@ -111,27 +122,35 @@ function connected(context: RequestContext, read: CredentialRead): ServiceClient
 			encoding: 'stream',
 			headers: { Accept: 'application/json', ...headers },
 		};
-		const reply = await requestWithin<Answer>(options, asked, async (limited, signal) => {
-			const response = (await context.helpers.httpRequestWithAuthentication.call(
-				withSignal(context, signal),
-				CREDENTIAL,
-				limited,
-				{ credentialsDecrypted: await signedWith() },
-			)) as RawResponse;
-			const { statusCode: status, headers: answered } = response;
-			const { text: raw, whole } = await readText(response.body);
-			const text = cleaner.key(raw);
-			return { answered: true, status, headers: answered, text, ...readJson(text, ANSWER, whole) };
-		});
-		const why = unsent?.();
-		if (!reply.answered && why !== undefined)
+		const reply = await requestWithin<Answer>(
+			options,
+			{ ...asked, upload },
+			async (limited, signal) => {
+				const response = (await context.helpers.httpRequestWithAuthentication.call(
+					withSignal(context, signal),
+					CREDENTIAL,
+					limited,
+					{ credentialsDecrypted: await signedWith() },
+				)) as RawResponse;
+				const { statusCode: status, headers: answered } = response;
+				const { text: raw, whole } = await readText(response.body);
+				const text = cleaner.key(raw);
+				return {
+					answered: true,
+					status,
+					headers: answered,
+					text,
+					...readJson(text, ANSWER, whole),
+				};
+			},
+		);
+		if (reply.answered) account.noteThrottling(purpose, reply);
+		const why = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
+		if (why !== undefined && (leavesOpen(reply) || upload?.failure !== undefined))
 			return { answered: false, kind: 'unsent', reason: cleaner.text(why) };
-		if (!reply.answered) {
-			const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
-			return { ...reply, reason: cleaner.text(reply.reason + at) };
-		}
-		account.noteThrottling(purpose, reply);
-		return reply;
+		if (reply.answered) return reply;
+		const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
+		return { ...reply, reason: cleaner.text(reply.reason + at) };
 	}
 
 	return { credentials, account, send };

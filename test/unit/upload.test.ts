@@ -1,0 +1,117 @@
+/** What is known of a request with files that ends early: over real sockets, sent as n8n's helper sends it. */
+import axios from 'axios';
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
+import { createClient } from '../../nodes/MediaGeneration/transport/client';
+import { onMachine } from '../support/machine';
+import { fakeN8n, type Answered } from '../support/n8n';
+
+const MB = 1_000_000;
+
+function fileOf(size: number) {
+	return {
+		...{ field: 'file', name: 'a.wav', type: 'audio/wav', size, sha256: '' },
+		stream: async function* () {
+			for (let left = size; left > 0; left -= MB) yield await Promise.resolve(Buffer.alloc(MB));
+		},
+	};
+}
+
+const asN8nDoes = async ({ body, abortSignal, ...options }: IHttpRequestOptions) => {
+	const { status, headers, data } = await axios.request<NodeJS.ReadableStream>({
+		...{ method: options.method ?? 'GET', url: options.url, data: body },
+		...{ headers: options.headers as Record<string, string>, timeout: options.timeout ?? 0 },
+		...{ maxRedirects: 0, maxBodyLength: Infinity, responseType: 'stream' as const },
+		...{ validateStatus: () => true, signal: abortSignal },
+	});
+	return { statusCode: status, headers, body: data };
+};
+
+async function sent(
+	service: (options: IHttpRequestOptions) => Promise<Answered>,
+	{ baseUrl = 'https://api.example', size = 40 * MB } = {},
+) {
+	const { context } = fakeN8n({ credential: { baseUrl }, service });
+	const client = await createClient(context);
+	return await client.send({
+		...{ method: 'POST', path: '/v1/task/dubbing', body: { language: 'de' } },
+		...{ purpose: 'create', timeoutMs: 120_000, files: [fileOf(size)] },
+	});
+}
+
+describe('a service', () => {
+	let server: Server;
+	let act: (request: IncomingMessage, response: ServerResponse) => void;
+	beforeAll(async () => {
+		server = createServer((request, response) => act(request, response)).listen(0, '127.0.0.1');
+		await once(server, 'listening');
+	});
+	afterAll(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+
+	const whole = async (request: IncomingMessage) => {
+		await once(request.resume(), 'end');
+	};
+	test.each<[string, typeof act, string]>([
+		['resets the connection in the middle', ({ socket }) => socket.resetAndDestroy(), 'failed'],
+		[
+			'answers 413 and closes the connection',
+			({ socket }, response) => response.writeHead(413).end('{}', () => socket.destroySoon()),
+			'failed',
+		],
+		['answers 502 and reads no further', (_, response) => response.writeHead(502).end(), 'failed'],
+		[
+			'answers 502 to the whole request',
+			(request, response) => void whole(request).then(() => response.writeHead(502).end()),
+			'unclear',
+		],
+		[
+			'closes the connection after the whole request',
+			(request) => void whole(request).then(() => request.socket.destroy()),
+			'unclear',
+		],
+		[
+			'creates the task',
+			(request, response) => void whole(request).then(() => response.end('{"task_id":"t1"}')),
+			'created',
+		],
+	])('that %s', async (_name, acts, kind) => {
+		act = acts;
+		const { port } = server.address() as AddressInfo;
+		const reply = await sent(asN8nDoes, { baseUrl: `http://127.0.0.1:${port}` });
+		expect(readCreation(reply)).toMatchObject({ kind });
+	});
+});
+
+/** The pieces of the request, as an HTTP client asks for them. */
+async function* piecesOf({ body }: IHttpRequestOptions) {
+	for (const [, part] of body as Iterable<[string, string | ReturnType<typeof fileOf>]>)
+		if (typeof part !== 'string') yield* part.stream();
+}
+
+test('files that flow are never given up, however long they take', async () => {
+	const slowly = async (options: IHttpRequestOptions) => {
+		for await (const piece of piecesOf(options))
+			await new Promise((resolve) => setTimeout(resolve, piece.length > 0 ? 59_000 : 0));
+		return { body: { task_id: 't1' } };
+	};
+	const reply = await onMachine(async () => await sent(slowly, { size: MB }));
+	expect(readCreation(reply)).toMatchObject({ kind: 'created' });
+});
+
+test('files that stand still for a minute are given up, and created nothing', async () => {
+	const stops = async (options: IHttpRequestOptions) => {
+		await piecesOf(options).next();
+		return await new Promise<never>(() => undefined);
+	};
+	const reply = await onMachine(async () => await sent(stops, { size: MB }));
+	expect(reply).toEqual({
+		...{ answered: false, kind: 'unsent' },
+		reason: expect.stringMatching(/stood still for 60 s, before the last byte/) as string,
+	});
+});
