@@ -72,7 +72,7 @@ export class MediaGeneration implements INodeType {
 			{
 				name: 'mediaGenerationApi',
 				required: true,
-				displayOptions: { hide: { resource: ['audio'] } },
+				displayOptions: { hide: { operation: ['join'] } },
 			},
 		],
 		webhooks: resumeWebhooks,

@@ -12,7 +12,7 @@ export const EXCUSES = {
 	'nothing was created': undefined,
 	'the task has failed': undefined,
 	'another request': undefined,
-	'the user allows it': '**Send Unclear Creations Again**',
+	'the user allows it': '**Resend If Answer Was Lost**',
 	'begun elsewhere': '**n8n is killed during a Retry that began with another node, and its',
 	'listed too late': 'and the service lists the task only after',
 	'run twice': '**n8n that runs one execution twice**',

@@ -216,6 +216,16 @@ describe('what was said', () => {
 		expect(await transcriptOf([SRT], {})).toEqual(['none']);
 	});
 
+	test('is the text of a task that made nothing but transcripts', async () => {
+		const { deliver } = world({ answer: () => Buffer.from(`${SRT}\n2\n0:2 --> 0:3\nthere\nwas`) });
+		const given = finished(['transcript']);
+		given.outputs = [{ url: `${F}/a.srt`, kind: 'transcript' }];
+		const { items } = await deliver(given);
+		expect(items[0]?.json).toMatchObject({ text: 'Once upon a time there was' });
+		expect(items[0]?.json).not.toHaveProperty('transcript');
+		expect((await deliver(finished(['transcript', 'file']))).items[0]?.json.text).toBeUndefined();
+	});
+
 	test('is that of the first transcript that can be read', async () => {
 		expect(await transcriptOf(['[{"text":"without times"}]', '["cut', SRT])).toEqual([SPOKEN]);
 		expect(await transcriptOf([])).toEqual(['none']);

@@ -1,5 +1,5 @@
 /** The fields of an item, as a workflow has them. */
-import type { INodeParameters } from 'n8n-workflow';
+import type { IBinaryKeyData, INodeParameters } from 'n8n-workflow';
 import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { FailureError, type Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { fakeN8n } from '../support/n8n';
@@ -7,11 +7,11 @@ import { fakeN8n } from '../support/n8n';
 /** @param more `typed`: the parameters as the workflow has them, expressions included */
 export function fieldsWith(
 	parameters: Record<string, unknown>,
-	more: { typed?: object } = {},
+	more: { typed?: object; binary?: IBinaryKeyData } = {},
 ): ItemFields {
-	const { typed = parameters } = more;
+	const { typed = parameters, binary = {} } = more;
 	const node = { parameters: typed as INodeParameters };
-	return new ItemFields(fakeN8n({ node, parameters }).context, 0);
+	return new ItemFields(fakeN8n({ node, parameters, input: [{ json: {}, binary }] }).context, 0);
 }
 
 /** What is refused, in its words. */

@@ -12,6 +12,24 @@ const speech = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'v
 const byName = { resource: 'speech', operation: 'generateByVoiceName', voice: 'Aria', text: 'Hi' };
 const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
 const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
+const music = { resource: 'music', operation: 'generate', prompt: 'A waltz' };
+const song = { resource: 'music', operation: 'generate', mode: 'custom' };
+const lines = {
+	line: [
+		{ voiceId: 'edge_a', text: ' Is it\r\n\non? ' },
+		{ voiceId: { __rl: true, mode: 'list', value: 'edge_b' }, text: 'Yes.' },
+		{ voiceId: 'edge_a', text: 'Good.' },
+	],
+};
+const dialogue = { resource: 'speech', operation: 'generateDialogue', lines };
+const byJson = { ...dialogue, specifyLines: 'json' };
+const audio = (operation: string, more: Fields = {}) => ({
+	...{ resource: 'audio', operation, inputBinaryField: 'data' },
+	...more,
+});
+const dub = audio('dub', { targetLanguage: ' de ' });
+const dubbed = { target_lang: 'de', source_lang: 'auto', disable_voice_cloning: false };
+const changed = audio('changeVoice', { voiceId: 'elevenlabs_v', modelId: 'm' });
 const create = { resource: 'task', operation: 'create', path: '/v1m/task/music-generation' };
 
 /** @param typed the fields as the workflow has them, expressions included */
@@ -43,7 +61,6 @@ const options = (given: Fields) => ({ options: given });
 const settings = { speed: 1.1, stability: '0.4', similarityBoost: 0, style: 0 };
 const voiceSettings = { similarity_boost: 0, speed: 1.1, stability: 0.4, style: 0 };
 const boost = '{"voice_settings": {"speed": 2, "use_speaker_boost": true}}';
-const mixed = { speed: 1.1, extraFields: boost };
 const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
 const [V1, MP3] = ['/v1/text-to-speech', 'mp3_44100_128'];
 test.each<[Fields, object]>([
@@ -53,6 +70,12 @@ test.each<[Fields, object]>([
 	[byName, { path: '/v1e/task/text-to-speech' }],
 	[sound, { path: '/v1/task/sound-effect' }],
 	[image, { path: '/v1i/task/generate-image' }],
+	[music, { path: '/v1s/task/music-generation', kind: 'music', optional: 'Music: Generate' }],
+	[dialogue, { path: '/v3/text-to-speech/dialogue', form: true }],
+	[audio('transcribe'), { path: '/v1/task/speech-to-text', form: true }],
+	[dub, { path: '/v1/task/dubbing', form: true, usualFileMb: 20 }],
+	[changed, { path: '/v1/task/voice-changer', form: true }],
+	[audio('isolateVoice'), { path: '/v1/task/voice-isolate', form: true }],
 	[{ ...create, path: ' /v1/a voice ' }, { path: '/v1/a%20voice' }],
 	[{ ...speech, outputFormat: MP3 }, { qs: { output_format: MP3 } }],
 	[{ ...speech, outputFormat: ' ' }, { qs: undefined }],
@@ -77,18 +100,74 @@ test.each<[string, Fields, object]>([
 	['a sound effect', sound, { text: 'Rain' }],
 	[
 		'settings of the voice that were added',
-		{ ...speech, ...options(settings) },
+		{ ...speech, voiceSettings: settings },
 		{ text: 'Hello', voice_settings: voiceSettings },
 	],
 	[
 		'extra fields beside settings of the voice',
-		{ ...speech, ...options(mixed) },
+		{ ...speech, voiceSettings: { speed: 1.1 }, ...extra(boost) },
 		{ text: 'Hello', voice_settings: { speed: 2, use_speaker_boost: true } },
 	],
 	[
 		'options of a sound effect that were added',
 		{ ...sound, ...options(steered) },
 		{ text: 'Rain', duration_seconds: 0.5, prompt_influence: 1, loop: true },
+	],
+	[
+		'the dictionary of a voice',
+		{ ...speech, ...options({ pronunciationDictionaryId: ' 42 ' }) },
+		{ text: 'Hello', pronunciation_dictionary_id: '42' },
+	],
+	[
+		'a description of music',
+		{ ...music, instrumental: true },
+		{ create_mode: 'simple', gpt_description_prompt: 'A waltz', make_instrumental: true },
+	],
+	[
+		'a song',
+		{ ...song, title: 'T', lyrics: 'La', ...options({ vocalGender: 'f' }) },
+		{ create_mode: 'custom', title: 'T', lyrics: 'La', vocal_gender: 'f' },
+	],
+	['a song of tags alone', { ...song, tags: 'folk' }, { create_mode: 'custom', tags: 'folk' }],
+	[
+		'lines with a letter for each voice, in the order in which they first speak',
+		{ ...dialogue, withTranscript: true, ...options({ pauseBetweenLines: 1.5 }) },
+		{
+			text: 'A> Is it on?\nB> Yes.\nA> Good.',
+			speakers: [{ voice_id: 'edge_a' }, { voice_id: 'edge_b' }],
+			...{ with_transcript: true, delay: 1.5 },
+		},
+	],
+	[
+		'lines as JSON; a voice of two speeds has two letters',
+		{
+			...byJson,
+			linesJson: '[{"voice_id":"a","text":"1"},{"voice_id":"a","text":"2","speed":"1.2"}]',
+		},
+		{ text: 'A> 1\nB> 2', speakers: [{ voice_id: 'a' }, { voice_id: 'a', speed: 1.2 }] },
+	],
+	['no more than the file', audio('transcribe'), {}],
+	[
+		'what is to be noted',
+		audio('transcribe', options({ tagAudioEvents: true })),
+		{ tag_audio_events: true },
+	],
+	['the languages of a dubbing', dub, dubbed],
+	[
+		'all of a dubbing',
+		{ ...dub, sourceLanguage: 'en', ...options({ numberOfSpeakers: 2, keepVoices: false }) },
+		{ ...dubbed, source_lang: 'en', num_speakers: 2, disable_voice_cloning: true },
+	],
+	['a voice without its provider', changed, { voice_id: 'v', model_id: 'm' }],
+	[
+		'all of another voice',
+		{ ...changed, voiceSettings: { stability: 1 }, ...options({ removeBackgroundNoise: true }) },
+		{
+			voice_id: 'v',
+			model_id: 'm',
+			voice_settings: { stability: 1 },
+			remove_background_noise: true,
+		},
 	],
 	['an image', image, plainImage],
 	['all fields of an image', { ...image, ...allOfImage }, wholeImage],
@@ -124,7 +203,7 @@ function namesOf(chosen: Fields): string[] {
 		});
 }
 
-test.each([speech, byName, sound, image])(
+test.each([speech, byName, sound, image, music, dialogue, dub, changed, audio('transcribe')])(
 	'what a refusal names is a field of the operation: %j',
 	(fields) => {
 		const named = Object.values(request(fields).labels ?? {}).flat();
@@ -158,6 +237,37 @@ describe('bad fields are refused in words', () => {
 	const unknownBody = [
 		'"Body Content Type" has an unknown value',
 		'Set "Body Content Type" to one of: json, multipart-form-data.',
+	];
+	const inRange = (label: string, range: string) => [
+		`"${label}" must be a number ${range}`,
+		`Set "${label}" to such a number. Nothing was sent.`,
+	];
+	const noSpeed = inRange('Speed', 'of at least 0.5 and at most 1.5');
+	const noStability = inRange('Stability', 'of at least 0 and at most 1');
+	const noSong = [
+		"The fields 'Lyrics' and 'Tags' are empty",
+		"Fill in 'Lyrics', 'Tags' or both, or set 'Mode' to Simple. Nothing was sent.",
+	];
+	const noLines = [
+		"The field 'Lines' is empty",
+		'Add a line for each thing that somebody says. Nothing was sent.',
+	];
+	const wrongLine = (problem: string) => [
+		`Line 1 of 'Lines' ${problem}`,
+		'Each line needs a voice and a text. If they are expressions, check that this item has values for them. Nothing was sent.',
+	];
+	const noVoice = wrongLine('has no voice');
+	const noWords = wrongLine('has no text');
+	const tooFast = wrongLine('has a speed that is not a number from 0.5 to 1.5');
+	const noList = [
+		'The field "Lines" is not a JSON list',
+		'Enter a list in brackets, e.g. [{"voice_id": "elevenlabs_aria", "text": "Hi!", "speed": 1.1}].',
+	];
+	const inexactly = (number: number) =>
+		`The field "Extra Body Fields" contains a number with too many digits: it would be sent as ${number}`;
+	const inexact = [
+		inexactly(12345678901234567000),
+		'Put the number in double quotes. Nothing was sent.',
 	];
 	const withImages = (referenceImages: unknown) => ({ options: { referenceImages } });
 	const likeAnother = { ...image, prompt: '@img2 like @img1' };
@@ -196,10 +306,28 @@ describe('bad fields are refused in words', () => {
 				'Turn "Loop" on or off. An expression must result in true or false. Nothing was sent.',
 			],
 		],
+		['a speed in words', { ...speech, voiceSettings: { speed: 'fast' } }, noSpeed],
+		['a speed beyond', { ...speech, voiceSettings: { speed: 9 } }, noSpeed],
+		['a stability beyond', { ...changed, voiceSettings: { stability: 5 } }, noStability],
+		['a song of nothing', song, noSong],
+		['a dialogue of nobody', { ...dialogue, lines: {} }, noLines],
+		['a line of nobody', { ...dialogue, lines: { line: [{ text: 'x' }] } }, noVoice],
+		['a line without words', { ...byJson, linesJson: [{ voice_id: 'a', text: ' ' }] }, noWords],
 		[
-			'a speed in words',
-			{ ...speech, ...options({ speed: 'fast' }) },
-			['"Speed" must be a number', 'Set "Speed" to such a number. Nothing was sent.'],
+			'a line too fast',
+			{ ...byJson, linesJson: [{ voice_id: 'a', text: 'x', speed: 2 }] },
+			tooFast,
+		],
+		['lines that are none', { ...byJson, linesJson: '{}' }, noList],
+		[
+			'a number that would change',
+			{ ...sound, ...extra('{"a": [12345678901234567890]}') },
+			inexact,
+		],
+		[
+			'the same of an expression',
+			{ ...sound, ...extra({ a: 2 ** 60 }) },
+			[inexactly(2 ** 60), inexact[1] ?? ''],
 		],
 	])('%s', (_, fields, [message, description]) => {
 		expect(refusalOf(() => request(fields))).toEqual({ message, description });
@@ -266,6 +394,25 @@ describe('bad fields are refused in words', () => {
 			description: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${expression}) }} without quotes around it. Nothing was sent.`,
 		});
 	});
+});
+
+test('JSON that a model wrote is repaired, and no other', () => {
+	const written = { ...create, body: "{prompt: 'A waltz',}" };
+	const typed = { ...create, body: "={{ $fromAI('body') }}" };
+	expect(request(written, typed).body).toEqual({ prompt: 'A waltz' });
+	expect(() => request(written)).toThrow('is not valid JSON');
+});
+
+test('the file of the item goes into the form as "file"', () => {
+	const { work } = operationOf('audio', 'transcribe');
+	const binary = { data: 'x', mimeType: 'audio/mpeg', fileName: 'a.mp3' };
+	const files = (field: string) =>
+		work.kind === 'creates' &&
+		work.files?.(
+			fieldsWith(audio('transcribe', { inputBinaryField: field }), { binary: { sound: binary } }),
+		);
+	expect(files('sound')).toEqual([{ field: 'file', name: 'a.mp3', type: 'audio/mpeg', binary }]);
+	expect(refusalOf(() => files('data')).description).toMatch(/sound/);
 });
 
 describe('the ID of a task made earlier', () => {

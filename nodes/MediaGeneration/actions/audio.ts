@@ -1,4 +1,5 @@
-/** Joins existing sound files, without the service (docs/media.md). */
+/** Makes something of existing sound files: by the service, or, joining them, without it (docs/media.md). */
+import { audioFields, audioOperations, audioOptions } from './audioTasks';
 import { pauseOption } from './longText';
 import type { Resource } from './operation';
 import * as ui from './ui';
@@ -9,31 +10,39 @@ export const audio: Resource = {
 	// An agent passes only texts.
 	displayOptions: { hide: ui.AS_TOOL },
 	fields: [
-		ui.text('Input Data Field Name', 'inputBinaryField', {
-			required: true,
-			default: 'data',
-			hint: 'The name of the input field that holds the audio file of each item',
-		}),
-		ui.text('Group By', 'groupBy', {
-			placeholder: 'e.g. chapter-1',
-			description:
-				'Items with the same value are joined into one file, in their order. Usually an expression: {{ $json.chapter }}. Leave empty to join all items.',
-		}),
-		ui.text('File Name', 'fileName', {
-			placeholder: 'e.g. chapter-1',
-			description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
-		}),
-		ui.text('Put Output File in Field', 'outputBinaryField', {
-			required: true,
-			default: 'data',
-			hint: 'The name of the output field for the joined file; merged captions get _1 appended',
-		}),
-		ui.optionsField([
-			pauseOption,
-			ui.maxFileSizeOption('If the joined file would be larger, the items fail instead'),
+		...audioFields,
+		...ui.shownWhen({ operation: ['join'] }, [
+			ui.text('Input Data Field Name', 'inputBinaryField', {
+				required: true,
+				default: 'data',
+				hint: 'The name of the input field that holds the audio file of each item',
+			}),
+			ui.text('Group By', 'groupBy', {
+				placeholder: 'e.g. chapter-1',
+				description:
+					'Items with the same value are joined into one file, in their order. Usually an expression: {{ $json.chapter }}. Leave empty to join all items.',
+			}),
+			ui.text('File Name', 'fileName', {
+				placeholder: 'e.g. chapter-1',
+				description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
+			}),
+			ui.text('Put Output File in Field', 'outputBinaryField', {
+				required: true,
+				default: 'data',
+				hint: 'The name of the output field for the joined file; merged captions get _1 appended',
+			}),
+			ui.optionsField([
+				pauseOption,
+				ui.maxFileSizeOption('If the joined file would be larger, the items fail instead'),
+			]),
 		]),
 	],
+	options: audioOptions,
+	defaultOperation: 'transcribe',
 	operations: [
+		audioOperations.changeVoice,
+		audioOperations.dub,
+		audioOperations.isolateVoice,
 		{
 			value: 'join',
 			name: 'Join',
@@ -42,5 +51,6 @@ export const audio: Resource = {
 				'Join the audio files (MP3 or WAV) of all items into one. The service is not used.',
 			work: { kind: 'joins' },
 		},
+		audioOperations.transcribe,
 	],
 };

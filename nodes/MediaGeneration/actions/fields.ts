@@ -12,14 +12,14 @@ import { quote } from '../base/words';
 import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
 import { pathProblem } from '../transport/baseUrl';
-import { deepMerge, jsonObject } from './jsonObjects';
+import { deepMerge, jsonList, jsonObject } from './jsonObjects';
 import { checkedTaskId, listedTaskIds } from './taskIds';
 
 /** What a number has to be. An option that is not set counts as the fallback. */
 interface NumberRange {
 	fallback?: number;
-	least?: number;
-	most?: number;
+	least?: number | undefined;
+	most?: number | undefined;
 	whole?: boolean;
 }
 
@@ -62,18 +62,23 @@ export class ItemFields {
 		return valueIn(isOption ? this.options[name] : this.parameter(name, null)) ?? undefined;
 	}
 
-	/** Options and filters. n8n resolves a whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
+	/** Options, filters and voice settings. n8n resolves a whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
 	get options(): JsonObject {
 		const collection = (name: string) => objectIn(this.parameter(name, {}));
-		this.resolved ??= { ...collection('filters'), ...collection('options') };
+		this.resolved ??= {
+			...collection('filters'),
+			...collection('voiceSettings'),
+			...collection('options'),
+		};
 		return this.resolved;
 	}
 
 	/** Returns what the workflow has for a field, option or filter: a fixed value, or an expression. */
 	private typed(name: string): unknown {
 		const { parameters } = this.context.getNode();
-		const { filters, options } = parameters;
-		return valueIn({ ...objectIn(filters), ...objectIn(options), ...parameters }[name]);
+		const { filters, options, voiceSettings } = parameters;
+		const added = { ...objectIn(filters), ...objectIn(voiceSettings), ...objectIn(options) };
+		return valueIn({ ...added, ...parameters }[name]);
 	}
 
 	private parameter(name: string, fallback: null | object): unknown {
@@ -178,13 +183,17 @@ export class ItemFields {
 			: this.number('limit', 'Limit', { least: 1, whole: true });
 	}
 
-	/** Reads options that are sent only if they were added; undefined if none was. The service decides which numbers it takes. */
-	sentOptions(options: SentOptions): JsonObject | undefined {
+	/** Reads options that are sent only if they were added; undefined if none was. */
+	sentOptions(options: SentOptions): IDataObject | undefined {
 		const added = Object.entries(options).filter(([, { name }]) =>
 			Object.hasOwn(this.options, name),
 		);
-		const read = ({ name, displayName, type }: INodeProperties) =>
-			type === 'boolean' ? this.boolean(name, displayName) : this.number(name, displayName);
+		const read = ({ name, displayName, type, typeOptions = {} }: INodeProperties) => {
+			if (type === 'boolean') return this.boolean(name, displayName);
+			if (type === 'string') return this.optionalText(name, displayName);
+			const { minValue: least, maxValue: most } = typeOptions;
+			return this.number(name, displayName, { least, most });
+		};
 		return added.length === 0
 			? undefined
 			: Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
@@ -203,10 +212,18 @@ export class ItemFields {
 	}
 
 	/** Reads JSON. The placeholder has an example. */
-	json({ name, displayName: label, placeholder: example }: INodeProperties): JsonObject {
+	json(field: INodeProperties): JsonObject {
+		return jsonObject(this.jsonIn(field));
+	}
+
+	jsonList(field: INodeProperties): unknown[] {
+		return jsonList(this.jsonIn(field));
+	}
+
+	private jsonIn({ name, displayName: label, placeholder: example }: INodeProperties) {
 		const typed = this.typed(name);
 		checkTyped(typed, label);
-		return jsonObject(this.raw(name), { label, example, expression: expressionIn(typed) });
+		return { given: this.raw(name), label, example, expression: expressionIn(typed) };
 	}
 
 	/** Merges fields with the option for further ones. Undefined values are left out when the body becomes JSON. */
@@ -238,7 +255,7 @@ function rowsIn(value: unknown, entry: string): JsonObject[] {
 	return Array.isArray(rows) ? rows.filter(isObject) : [];
 }
 
-function valueIn(given: unknown): unknown {
+export function valueIn(given: unknown): unknown {
 	const isLocator = isObject(given) && given.__rl === true;
 	return isLocator ? given.value : given;
 }

@@ -131,7 +131,7 @@ export const image: Resource = {
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate image',
-			description: 'Generate one or more images from a prompt',
+			description: ui.costing('Generate one or more images from a prompt', 'per image'),
 			subtitle: 'Image',
 			subtitleField: 'generationsCount',
 			work: {

@@ -5,6 +5,7 @@ import { apiKeys, credits } from './credits';
 import { audio } from './audio';
 import { image } from './image';
 import { model } from './model';
+import { music } from './music';
 import type { Job, Operation, Resource } from './operation';
 import { select, shownWhen } from './ui';
 import { soundEffect } from './soundEffect';
@@ -15,8 +16,8 @@ import { awaitingFields, creatingFields } from './waitingFields';
 
 /** In the order of the editor: first those that make something, then the others, each group in alphabetical order. */
 export const resources: readonly Resource[] = [
-	...[image, soundEffect, speech],
-	...[apiKeys, audio, credits, model, task, voice],
+	...[audio, image, music, soundEffect, speech],
+	...[apiKeys, credits, model, task, voice],
 ];
 
 /** Finds the operation that a node's parameters name. Throws an `invalid` failure for a pair that does not exist. */

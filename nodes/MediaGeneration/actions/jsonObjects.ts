@@ -1,7 +1,8 @@
 /** Reads JSON that users type, and merges it. */
-import { invalid } from '../base/outcomes';
+import { jsonParse } from 'n8n-workflow';
+import { attempt, invalid } from '../base/outcomes';
 import { quote } from '../base/words';
-import { isObject, parseJson, type JsonObject } from '../base/json';
+import { isGiven, isObject, parseJson, type JsonObject } from '../base/json';
 
 /** Merges objects in depth; anything else of `extra`, arrays included, replaces what was there. Copies, changes neither. */
 export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
@@ -24,22 +25,66 @@ function adviceOnJson(example: string, typed = ''): string {
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
 }
 
-/**
- * Reads JSON, or an expression's result; an empty object if nothing is set. Throws an `invalid` failure.
- * @param field its `label`, an `example` that begins with "e.g.", and the `expression` that it has, if any
- */
-export function jsonObject(
-	given: unknown,
-	field: { label: string; example: string | undefined; expression: string | undefined },
-): JsonObject {
-	const { label, example = '', expression } = field;
-	const value = typeof given === 'string' ? parseJson(given.trim() || '{}') : (given ?? {});
+interface JsonField {
+	given: unknown;
+	label: string;
+	/** Begins with "e.g.". */
+	example: string | undefined;
+	/** The expression that the field has, if any. */
+	expression: string | undefined;
+}
+
+/** JSON that a model wrote is repaired; what a person typed is not, because a guess could be paid for. */
+function parsedJson(text: string, expression = ''): unknown {
+	const isFromModel = /\$fromAI\b/i.test(expression);
+	return parseJson(text) ?? (isFromModel ? repaired(text) : undefined);
+}
+
+function repaired(text: string): unknown {
+	const read = attempt(() => jsonParse<unknown>(text, { repairJSON: true }));
+	return read.ok ? read.value : undefined;
+}
+
+/** Finds a whole number that JavaScript can't hold: another one would be sent. */
+function inexactIn(value: unknown): number | undefined {
+	if (typeof value === 'number')
+		return Number.isInteger(value) && !Number.isSafeInteger(value) ? value : undefined;
+	if (typeof value !== 'object' || value === null) return undefined;
+	return Object.values(value).map(inexactIn).find(isGiven);
+}
+
+/** Reads JSON, or an expression's result; what stands for nothing if nothing is set. Throws an `invalid` failure. */
+function jsonValue(nothing: string, field: JsonField): unknown {
+	const { given, label, example = '', expression } = field;
+	const value =
+		typeof given === 'string'
+			? parsedJson(given.trim() || nothing, expression)
+			: (given ?? parseJson(nothing));
 	if (value === undefined)
 		throw invalid(`The field "${label}" is not valid JSON`, adviceOnJson(example, expression));
-	if (!isObject(value))
+	const inexact = inexactIn(value);
+	if (inexact !== undefined)
 		throw invalid(
-			`The field "${label}" is not a JSON object`,
-			`Enter an object in braces, ${example}, not a list, a text or a number.`,
+			`The field "${label}" contains a number with too many digits: it would be sent as ${inexact}`,
+			'Put the number in double quotes. Nothing was sent.',
 		);
 	return value;
+}
+
+export function jsonObject(field: JsonField): JsonObject {
+	const value = jsonValue('{}', field);
+	if (isObject(value)) return value;
+	throw invalid(
+		`The field "${field.label}" is not a JSON object`,
+		`Enter an object in braces, ${field.example ?? ''}, not a list, a text or a number.`,
+	);
+}
+
+export function jsonList(field: JsonField): unknown[] {
+	const value = jsonValue('[]', field);
+	if (Array.isArray(value)) return value;
+	throw invalid(
+		`The field "${field.label}" is not a JSON list`,
+		`Enter a list in brackets, ${field.example ?? ''}.`,
+	);
 }

@@ -10,6 +10,8 @@ export type Job =
 			kind: 'creates';
 			request(fields: ItemFields): CreationRequest;
 			files?(fields: ItemFields): InputFile[];
+			/** Whether the service may want a Callback URL even if the node waits. */
+			callsBack?: boolean;
 	  }
 	| { kind: 'awaits' }
 	| { kind: 'joins' }

@@ -30,6 +30,17 @@ export function refusedQuestion(failure: Failure, labels: Labels): Failure {
 	return { ...failure, outcome: 'rejected', description };
 }
 
+/** Names an operation that the service does not have. Undefined if the refusal may have another reason. */
+export function missingOperation(
+	{ outcome, httpStatus = 0, message }: Failure,
+	{ optional }: CreationRequest,
+): string | undefined {
+	const isMissing = outcome === 'rejected' && [404, 405, 501].includes(httpStatus);
+	return isMissing && optional !== undefined
+		? `The service has no '${optional}', or your key may not use it (${message})`
+		: undefined;
+}
+
 /** Makes sentences to add to a refusal's description. @param said the words of the service */
 export function adviceOn(
 	said: string,

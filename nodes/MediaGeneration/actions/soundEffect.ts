@@ -37,7 +37,7 @@ export const soundEffect: Resource = {
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate sound effect',
-			description: 'Generate a sound effect from a description',
+			description: ui.costing('Generate a sound effect from a description', 'by its duration'),
 			subtitle: 'Sound Effect',
 			work: {
 				kind: 'creates',

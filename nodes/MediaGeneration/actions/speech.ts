@@ -1,10 +1,12 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
+import { dialogueFields, dialogueOptions, generateDialogue } from './dialogue';
 import { longTextFields, longTextOptions, transcriptOption } from './longText';
 import type { Resource } from './operation';
 import * as ui from './ui';
+import { dictionary, speechExtraFields, voiceSettings, voiceSettingsField } from './voiceSettings';
 
+const forText = { operation: ['generateByVoiceId', 'generateByVoiceName'] };
 const forVoiceId = { operation: ['generateByVoiceId'] };
-const speechExtraFields = ui.extraFieldsOption('{"voice_settings": {"use_speaker_boost": true}}');
 
 /** Makes choices of a codec's formats: samples per second, and kbit/s if they differ. */
 const formatsOf = (codec: string, [name, description]: [string, string], formats: string) =>
@@ -29,32 +31,12 @@ const outputFormats = [
 	...formatsOf('pcm', ['PCM', 'Raw samples without a header'], pcmFormats),
 ];
 
-/** Settings of a voice. The service has its own default for each. */
-const voiceOptions = {
-	similarity_boost: ui.fraction('Similarity Boost', 'similarityBoost', {
-		default: 0.75,
-		description: 'How close to stay to the original voice, from 0 to 1',
-	}),
-	speed: ui.amount('Speed', 'speed', {
-		typeOptions: { minValue: 0, numberPrecision: 2 },
-		default: 1,
-		description: 'How fast to speak, e.g. 0.9 for slower and 1.1 for faster',
-	}),
-	stability: ui.fraction('Stability', 'stability', {
-		default: 0.5,
-		description: 'How even the voice is, from 0 (expressive) to 1 (monotonous)',
-	}),
-	style: ui.fraction('Style', 'style', {
-		description: 'How much to exaggerate the style of the voice, from 0 to 1',
-	}),
-};
-
 const speechLabels = {
 	voice_id: 'Voice',
 	model_id: 'Model',
 	output_format: 'Output Format',
 	with_transcript: 'Captions',
-	...ui.labelsOf(voiceOptions),
+	...ui.labelsOf({ ...voiceSettings, ...dictionary }),
 };
 const speechByNameLabels = { voice: 'Voice Name', with_transcript: 'Captions' };
 
@@ -78,13 +60,16 @@ export const speech: Resource = {
 				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
 			displayOptions: { show: { operation: ['generateByVoiceName'] } },
 		}),
-		ui.text('Text', 'text', {
-			typeOptions: { rows: 4 },
-			required: true,
-			placeholder: 'e.g. Welcome aboard!',
-			description: 'The text to speak',
-		}),
-		...longTextFields,
+		...dialogueFields,
+		...ui.shownWhen(forText, [
+			ui.text('Text', 'text', {
+				typeOptions: { rows: 4 },
+				required: true,
+				placeholder: 'e.g. Welcome aboard!',
+				description: 'The text to speak',
+			}),
+			...longTextFields,
+		]),
 		ui.toggle('Captions', 'withTranscript', {
 			description:
 				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the fields after the audio',
@@ -99,21 +84,28 @@ export const speech: Resource = {
 				description: 'Format of the audio file. With "Service Default" the service chooses.',
 				options: outputFormats,
 			}),
+			voiceSettingsField,
 		]),
 	],
 	options: [
 		speechExtraFields,
-		...longTextOptions,
+		...ui.shownWhen(forText, longTextOptions),
 		transcriptOption,
-		...ui.shownWhen(forVoiceId, Object.values(voiceOptions)),
+		...ui.shownWhen(
+			{ operation: ['generateByVoiceId', 'generateDialogue'] },
+			Object.values(dictionary),
+		),
+		...ui.shownWhen({ operation: ['generateDialogue'] }, dialogueOptions),
 	],
 	operations: [
 		{
 			value: 'generateByVoiceId',
 			name: 'Generate by Voice ID',
 			action: 'Generate speech by voice ID',
-			description:
-				'Generate speech with a voice from the list or by its ID. Offers models, output formats and captions. Start with this one.',
+			description: ui.costing(
+				'Generate speech with a voice from the list or by its ID: start with this one. Offers models, output formats and captions',
+				'by the number of characters',
+			),
 			subtitle: 'Speech',
 			subtitleField: 'voiceId',
 			work: {
@@ -132,7 +124,8 @@ export const speech: Resource = {
 								model_id: item.optionalText('modelId', 'Model'),
 								// Some services refuse the field here, so it is sent only if it is wanted.
 								with_transcript: item.boolean('withTranscript', 'Captions') ? true : undefined,
-								voice_settings: item.sentOptions(voiceOptions),
+								voice_settings: item.sentOptions(voiceSettings),
+								...item.sentOptions(dictionary),
 							},
 							speechExtraFields,
 						),
@@ -145,8 +138,10 @@ export const speech: Resource = {
 			value: 'generateByVoiceName',
 			name: 'Generate by Voice Name',
 			action: 'Generate speech by voice name',
-			description:
-				'Generate speech with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format.',
+			description: ui.costing(
+				'Generate speech with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format',
+				'by the number of characters',
+			),
 			subtitle: 'Speech',
 			subtitleField: 'voice',
 			work: {
@@ -166,5 +161,6 @@ export const speech: Resource = {
 				}),
 			},
 		},
+		generateDialogue,
 	],
 };

@@ -113,8 +113,10 @@ export const task: Resource = {
 			value: 'create',
 			name: 'Create',
 			action: 'Create task at another endpoint',
-			description:
-				'Create a task at an endpoint that has no operation here, e.g. for music or dubbing',
+			description: ui.costing(
+				'Create a task at an endpoint of the service that has no operation here',
+				'as that endpoint does',
+			),
 			subtitle: 'Create Task',
 			subtitleField: 'path',
 			work: {

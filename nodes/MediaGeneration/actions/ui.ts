@@ -51,9 +51,13 @@ export function choice(name: string, value: string, description: string): Choice
 	return { name, value, description };
 }
 const json = fieldOf('json', '{}');
-const collection = fieldOf('collection', {});
+export const collection = fieldOf('collection', {});
 const rows = fieldOf('fixedCollection', {});
 const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
+
+/** Says what a creation costs: agents choose by the descriptions of operations. @param unit e.g. "per image" */
+export const costing = (what: string, unit: string) =>
+	`${what}. Costs credits ${unit}. Never repeat it blindly: "Task: Get" shows what became of a task.`;
 
 export function jsonField(
 	displayName: string,
@@ -63,6 +67,19 @@ export function jsonField(
 	return json(displayName, name, {
 		placeholder: `e.g. ${example}`,
 		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
+	});
+}
+
+export function jsonListField(
+	displayName: string,
+	name: string,
+	{ what, example }: { what: string; example: string },
+): INodeProperties {
+	return json(displayName, name, {
+		default: '[]',
+		required: true,
+		placeholder: `e.g. ${example}`,
+		description: `${what}, e.g. <code>${example}</code>. Must be a JSON list.`,
 	});
 }
 

@@ -17,11 +17,11 @@ export interface FileSettings {
 	transcriptInOutput: boolean;
 }
 
-export type Waiting =
-	| { kind: 'no'; callbackUrl: string | undefined }
-	| { kind: 'poll' }
+export type Waiting = { callbackUrl?: string | undefined } & (
+	| { kind: 'no' | 'poll' }
 	/** Polls for a while, then puts the execution to sleep. */
-	| { kind: 'suspend'; graceMs: number };
+	| { kind: 'suspend'; graceMs: number }
+);
 
 export const POLL_TIMEOUT_S = 600;
 /** A day. */
@@ -49,9 +49,11 @@ function readFileSettings(fields: ItemFields): FileSettings {
 	};
 }
 
+const readCallbackUrl = (fields: ItemFields) => fields.optionalText('callbackUrl', 'Callback URL');
+
 function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
 	if (!alwaysWaits && !fields.boolean('waitForCompletion', 'Wait for Completion', true))
-		return { kind: 'no', callbackUrl: fields.optionalText('callbackUrl', 'Callback URL') };
+		return { kind: 'no', callbackUrl: readCallbackUrl(fields) };
 	const mode = fields.choice('waitMode', 'Wait Mode', ['poll', 'callback']);
 	if (mode === 'poll') return { kind: 'poll' };
 	const label = 'Polling Before Suspending (Seconds)';
@@ -72,8 +74,14 @@ export interface ItemSettings {
 	sendUnclearAgain: boolean;
 }
 
-export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): ItemSettings {
-	const waiting = readWaiting(fields, alwaysWaits);
+/** @param callsBack whether the Callback URL counts even if the node waits */
+export function readItemSettings(
+	fields: ItemFields,
+	alwaysWaits: boolean,
+	callsBack = false,
+): ItemSettings {
+	const callbackUrl = callsBack ? readCallbackUrl(fields) : undefined;
+	const waiting = { ...(callbackUrl && { callbackUrl }), ...readWaiting(fields, alwaysWaits) };
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
 	const timeout = {
 		fallback: waiting.kind === 'suspend' ? SUSPEND_TIMEOUT_S : POLL_TIMEOUT_S,
@@ -92,7 +100,7 @@ export function readItemSettings(fields: ItemFields, alwaysWaits: boolean): Item
 		timeoutMs: fields.number('timeout', 'Timeout (Seconds)', timeout) * 1000,
 		onTimeout: fields.choice('onTimeout', 'On Timeout', ['error', 'returnTask']),
 		minimumCredits: fields.number('minimumCredits', 'Minimum Credits', balance) || undefined,
-		sendUnclearAgain: fields.boolean('sendUnclearAgain', 'Send Unclear Creations Again'),
+		sendUnclearAgain: fields.boolean('sendUnclearAgain', 'Resend If Answer Was Lost'),
 	};
 }
 

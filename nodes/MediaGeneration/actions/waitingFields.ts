@@ -29,6 +29,11 @@ export const filesField = ui.text('Put Output Files in Field', 'outputBinaryFiel
 	displayOptions: { show: DOWNLOADING },
 });
 
+export function callbackUrlField(description: string): INodeProperties {
+	const placeholder = 'e.g. https://n8n.example.com/webhook/.../callback';
+	return ui.text('Callback URL', 'callbackUrl', { placeholder, description });
+}
+
 const startingFields: INodeProperties[] = [
 	ui.notice(
 		'The model decides how often it calls this tool. Add the option "Stop After Credits" to limit what that costs.',
@@ -40,12 +45,11 @@ const startingFields: INodeProperties[] = [
 		description:
 			'Whether to wait until the task is finished and output its result. If off, the node outputs the task ID at once.',
 	}),
-	ui.text('Callback URL', 'callbackUrl', {
-		placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
-		description:
+	...ui.shownWhen(NOT_WAITING, [
+		callbackUrlField(
 			'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
-		displayOptions: { show: NOT_WAITING },
-	}),
+		),
+	]),
 ];
 
 const waitingFields: INodeProperties[] = [
@@ -88,7 +92,7 @@ const creatingOptions: readonly INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		description: 'Create nothing if the account has fewer credits than this',
 	}),
-	ui.toggle('Send Unclear Creations Again', 'sendUnclearAgain', {
+	ui.toggle('Resend If Answer Was Lost', 'sendUnclearAgain', {
 		description:
 			"Whether Retry On Fail and n8n's Retry send a creation again if its answer never came and its task was not found. It may then be paid for twice.",
 	}),

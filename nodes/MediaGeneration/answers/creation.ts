@@ -33,11 +33,11 @@ export type Creation =
 
 /** A person decides: the machine never sends such a creation again. */
 export const UNCLEAR_ADVICE =
-	'It may be paid for, so it is not sent again: look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item, or add the option "Send Unclear Creations Again".';
+	'It may be paid for, so it is not sent again: look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item, or add the option "Resend If Answer Was Lost".';
 
-/** With the option "Send Unclear Creations Again". */
+/** With the option "Resend If Answer Was Lost". */
 export const SENT_AGAIN =
-	'It may be paid for. The next try sends it again if its task is not found, because the option "Send Unclear Creations Again" is on: look at the tasks and credits of the account first.';
+	'It may be paid for. The next try sends it again if its task is not found, because the option "Resend If Answer Was Lost" is on: look at the tasks and credits of the account first.';
 
 function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
 	const failure: Failure = {

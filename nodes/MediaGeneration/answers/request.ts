@@ -25,6 +25,10 @@ export interface CreationRequest {
 	files?: readonly FormFile[];
 	/** What the path says about the request, under the service's names. */
 	pathFields?: JsonObject;
+	/** Name on screen of an operation that not every service has. */
+	optional?: string;
+	/** The size of a file up to which services take it, as far as is known. */
+	usualFileMb?: number;
 	/** The service's words for the fields, if it refuses the request. */
 	labels?: Labels;
 }

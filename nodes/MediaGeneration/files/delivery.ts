@@ -102,6 +102,10 @@ function baseNameFor(done: DoneTask, { fileName }: FileSettings, ending: string)
 	return baseNameOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
+/** A task whose only files are transcripts was made to have their text. */
+const isTranscription = (files: readonly DeliveredFile[]) =>
+	files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
+
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
 export class Delivery {
 	private readonly deps: FetchDeps;
@@ -129,7 +133,10 @@ export class Delivery {
 		const files: DeliveredFile[] = settings.download
 			? await fetchFiles(offered, this.wanted(done, settings, ending), this.deps)
 			: offered.map((output) => ({ kind: 'offered', output }));
-		const transcript = settings.transcriptInOutput ? await this.transcriptOf(files) : undefined;
+		const isText = isTranscription(files);
+		const isRead = isText || settings.transcriptInOutput;
+		const transcript = isRead ? await this.transcriptOf(files) : undefined;
+		const said = isText && transcript?.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');
 		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
 		const placed = placedFiles(files, settings);
 		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
@@ -137,7 +144,8 @@ export class Delivery {
 				...fields,
 				task_id: taskId,
 				outputs,
-				...(transcript === undefined ? {} : { transcript }),
+				...(said ? { text: said } : {}),
+				...(settings.transcriptInOutput && transcript !== undefined && { transcript }),
 				...extra,
 			};
 			const hasFiles = Object.keys(binary).length > 0;

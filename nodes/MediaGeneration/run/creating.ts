@@ -1,5 +1,5 @@
 /** Gets the task of a part: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
-import { adviceOn } from '../actions/refusal';
+import { adviceOn, missingOperation } from '../actions/refusal';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/outcomes';
 import { asText } from '../base/json';
@@ -139,7 +139,8 @@ async function createWithinCredits(
 		const isSentAgain =
 			settings.sendUnclearAgain && submitted.kind === 'unclear' && failure.taskId === undefined;
 		const said = isSentAgain ? SENT_AGAIN : failure.description;
-		return asFailed({ ...failure, description: `${said}${advice}` });
+		const message = missingOperation(failure, request) ?? failure.message;
+		return asFailed({ ...failure, message, description: `${said}${advice}` });
 	} finally {
 		endTurn();
 	}

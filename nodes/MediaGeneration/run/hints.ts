@@ -6,8 +6,8 @@ import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
-import { itemsInWords } from '../base/words';
-import { asText, sumOf } from '../base/json';
+import { itemsInWords, megabytes, quote } from '../base/words';
+import { asText, isObject, sumOf } from '../base/json';
 import type { Earlier } from '../task/ledger';
 import { hintAtEarlierTests } from './earlierTests';
 import { askedFor, type Item, type ItemResult } from './item';
@@ -87,6 +87,22 @@ function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): vo
 	warn(context, what);
 }
 
+/** A known limit may have changed, so that the service decides. */
+function showLargeFiles(context: IExecuteFunctions, items: readonly Item[]): void {
+	const [large] = items.flatMap(({ parts }) =>
+		parts.flatMap((part) => {
+			if (part.kind === 'awaits') return [];
+			const { usualFileMb: most = Infinity, files = [] } = part.request;
+			return files
+				.filter(({ size }) => size > most * 1_000_000)
+				.map((file) => ({ most, name: quote(file.name, 40), has: megabytes(file.size) }));
+		}),
+	);
+	if (large === undefined) return;
+	const message = `${large.name} has ${large.has}: services usually take at most ${large.most} MB here`;
+	showHint(context, 'warning', message);
+}
+
 /** Call this before anything is created. */
 export function hintAtItems(run: Run, ready: Planned): void {
 	const items = ready.filter((each) => each.kind === 'item');
@@ -95,6 +111,7 @@ export function hintAtItems(run: Run, ready: Planned): void {
 	warnOfRepeats(run, items);
 	warnOfPaidInput(run, items);
 	showLongTexts(run.context, items);
+	showLargeFiles(run.context, items);
 }
 
 /** Call this after the run. @param results of the items, in their order */
@@ -110,6 +127,13 @@ export function hintAtFiles(
 		return result.items.flatMap(shownOutputs);
 	});
 	showEqualNames(context, named);
+	const made = results.flatMap((result) => (result.kind === 'items' ? result.items : []));
+	if (
+		made.some(
+			({ json }) => isObject(json.metadata) && json.metadata.replacement_status === 'failed',
+		)
+	)
+		showHint(context, 'warning', 'A dubbing was made, but its second voice failed at the service');
 }
 
 /** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */

@@ -18,7 +18,7 @@ type Creating = Extract<Job, { kind: 'creates' }>;
 
 function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts): Work<Item> {
 	const index = fields.itemIndex;
-	const settings = readItemSettings(fields, false);
+	const settings = readItemSettings(fields, false, work.callsBack);
 	const { longText } = settings;
 	const whole = work.request(fields);
 	const split = yield* textsOf(whole, longText);

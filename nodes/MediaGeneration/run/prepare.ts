@@ -34,9 +34,7 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
 	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
-	const urls = items.map(({ settings: { waiting } }) =>
-		waiting.kind === 'no' ? waiting.callbackUrl : undefined,
-	);
+	const urls = items.map(({ settings }) => settings.waiting.callbackUrl);
 	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
 	await warnOfCallbackUrls(context, urls, { here, ...credentials });
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
@@ -96,7 +94,7 @@ function ownReceiveUrl(
 	{ waiting, callbackReference: reference }: ItemSettings,
 	{ client, here }: Checked,
 ): string | undefined {
-	const url = waiting.kind === 'no' ? waiting.callbackUrl : undefined;
+	const url = waiting.callbackUrl;
 	return url && prepareReceiveUrl(url, client.credentials, { reference, here, now: Date.now() });
 }
 
