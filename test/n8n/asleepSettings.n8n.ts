@@ -122,9 +122,7 @@ describe('asleep, with every setting', () => {
 				{ what: 'The execution of the sub-workflow' },
 			);
 			assert.ok(sleeper);
-			const asleep = await rest.waitForSleep(sleeper.id);
-			const hint = /"once for each item\\", only one of its items goes on/;
-			assert.match(JSON.stringify(asleep.resultData.runData), hint);
+			await rest.waitForSleep(sleeper.id);
 			await service.finish(taskOf('First'));
 			assert.equal((await rest.execution(id)).status, 'waiting');
 			await service.finish(taskOf('Second'));

@@ -1,6 +1,6 @@
 /** Who may send a creation when, before an account that is full or limited. */
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
-import { fullAccountOf } from '../../nodes/MediaGeneration/task/fullAccount';
+import { fullAccountOf, placeOf } from '../../nodes/MediaGeneration/task/fullAccount';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer } from '../support/replies';
@@ -25,16 +25,20 @@ async function closed(first: Reply = FULL) {
 	/** Asks until it gets another answer than a refusal by the gate, or its time has run out. */
 	const asks = async (
 		name: string,
-		replies: Reply[],
-		{ waitMs = 60_000, boundsFull = false, over = signal, stays = false } = {},
+		replies: Array<Reply | (() => Reply)>,
+		{ waitMs = 60_000, boundsFull = false, over = signal, stays = false, voice = 'v' } = {},
 	) => {
-		const place = gate.join({ deadline: clock.now() + waitMs, boundsFull }, clock.now());
+		const limits = { deadline: clock.now() + waitMs, boundsFull };
+		const request = { kind: 'speech', path: '/', body: { voice_id: voice } };
+		const place = placeOf(request, limits, clock.now());
 		for (const reply of replies) {
 			const mayGo = await gate.turn(place, clock, over);
 			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
 			if (!mayGo) break;
 			await clock.sleep(0);
-			gate.answered(place, readCreation(reply), clock.now());
+			const creation = readCreation(typeof reply === 'function' ? reply() : reply);
+			gate.answered(place, creation, clock.now());
+			if (creation.kind === 'created') break;
 		}
 		if (stays) return;
 		gate.leave(place);
@@ -53,29 +57,101 @@ async function closed(first: Reply = FULL) {
 }
 
 test('one asks, after a pause that doubles from 2 to 15 s; the others wait', async () => {
-	const { clock, gate, asked, asks } = await closed();
-	const stays = asks('a', Array<Reply>(5).fill(FULL));
-	await clock.run(Promise.all([stays, asks('b', [CREATED])]));
-	expect(asked).toEqual(['a 2000', 'a 6000', 'a 14000', 'a 29000', 'a 44000', 'b 59000']);
-	expect(gate.refusal).toBeUndefined();
+	const { clock, asked, asks } = await closed();
+	await clock.run(asks('a', [...Array<Reply>(5).fill(FULL), CREATED]));
+	expect(asked).toEqual(['a 2000', 'a 6000', 'a 14000', 'a 29000', 'a 44000', 'a 59000']);
 });
 
-test('a probe that finds a slot lets the next one probe at once, in their order, until one is refused', async () => {
+test('one that finds a slot lets the next one ask at once, in their order; who is refused comes last', async () => {
 	const { clock, asked, asks } = await closed();
 	const all = [asks('a', [CREATED]), asks('b', [CREATED]), asks('c', [FULL, CREATED])];
 	await clock.run(Promise.all([...all, asks('d', [CREATED])]));
-	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'c 4000', 'd 4000']);
+	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'd 4000', 'c 4000']);
 });
 
+describe('a queue that is full by itself', () => {
+	const forGood = Array<Reply>(400).fill(FULL);
+	const LONG = { waitMs: 3_600_000 };
+
+	test('of one voice holds up no other voice', async () => {
+		const { clock, asked, asks } = await closed();
+		const stuck = asks('stuck', forGood, LONG);
+		const others = [1, 2, 3].map(async (n) => await asks(`other ${n}`, [CREATED], { voice: 'w' }));
+		await clock.run(Promise.all(others));
+		expect(asked).toEqual(['other 1 0', 'other 2 0', 'other 3 0']);
+		await clock.advance(103_000);
+		await clock.run(asks('late', [CREATED], { voice: 'w' }));
+		expect(asked.at(-1)).toBe('late 103000');
+		expect(asked.length).toBeLessThan(14);
+		void stuck;
+	});
+
+	test.each([2, 30])('of %d voices holds up the others for a pause or two', async (voices) => {
+		const { clock, asked, asks } = await closed();
+		for (let n = 0; n < voices; n += 1)
+			void asks(`stuck ${n}`, forGood, { ...LONG, voice: `${n}` });
+		await clock.advance(600_000);
+		const from = asked.length;
+		await clock.run(asks('other', [CREATED], { voice: 'w' }));
+		expect(asked.length - from).toBeLessThanOrEqual(2);
+	});
+
+	test('by the words of a text that is always refused holds up the same voice for one pause', async () => {
+		const { clock, asked, asks } = await closed();
+		void asks('bad', forGood, LONG);
+		await clock.advance(100_000);
+		await clock.run(asks('honest', [CREATED]));
+		expect(asked.find((line) => line.startsWith('honest'))).toMatch(/ 1[01]\d{4}$/);
+	});
+});
+
+test.each([1, 5])(
+	'a crowd of 150 at an account of 20 asks at most 1.15 times a task, of %d voices',
+	async (voices) => {
+		const { clock, account, asked, asks } = await closed();
+		let active = 20;
+		const service = (id: string): Reply => {
+			if (active >= 20) return FULL;
+			active += 1;
+			account.created(id);
+			clock.at(clock.now() + 12_000 + 100 * active, () => {
+				active -= 1;
+				account.taskEnded(id);
+			});
+			return answer(200, { task_id: id });
+		};
+		for (let n = 0; n < 20; n += 1) {
+			account.created(`first ${n}`);
+			clock.at(clock.now() + 1_000 + 100 * n, () => {
+				active -= 1;
+				account.taskEnded(`first ${n}`);
+			});
+		}
+		const all = Array.from({ length: 150 }, async (_, n) => {
+			const name = `c${n}`;
+			await asks(
+				name,
+				Array<() => Reply>(400).fill(() => service(name)),
+				{
+					waitMs: 3_600_000,
+					voice: `${n % voices}`,
+				},
+			);
+		});
+		await clock.run(Promise.all(all));
+		expect(asked.length).toBeLessThanOrEqual(1.15 * 150);
+		expect(asked.filter((line) => line.includes('late'))).toEqual([]);
+	},
+);
+
 test('after a probe that found room, the pause is short again; after one for an end of this process it is not', async () => {
-	const grown = Array<Reply>(2).fill(FULL);
 	const one = await closed();
-	const both = [one.asks('a', [...grown, CREATED]), one.asks('b', [FULL, CREATED])];
+	const both = [one.asks('a', [FULL, CREATED]), one.asks('b', [FULL, FULL, CREATED])];
 	await one.clock.run(Promise.all(both));
 	expect(one.asked.slice(2)).toEqual(['a 14000', 'b 14000', 'b 16000']);
 	const other = await closed();
 	other.ends(7_000);
-	const own = [other.asks('a', [...grown, CREATED]), other.asks('b', [FULL, CREATED])];
+	const own = [other.asks('a', [FULL, CREATED]), other.asks('b', [FULL, FULL, CREATED])];
 	await other.clock.run(Promise.all(own));
 	expect(other.asked.slice(2)).toEqual(['a 7000', 'b 14000', 'b 29000']);
 });
@@ -122,9 +198,9 @@ test('the turn of one that is stopped, or out of time, goes to the next', async 
 test('who waits for a full account that turns out to limit requests has its Timeout from then on', async () => {
 	const { clock, asked, asks } = await closed();
 	const a = asks('a', Array<Reply>(4).fill(LIMITED));
-	const b = asks('b', [CREATED]);
+	const b = asks('b', [LIMITED, LIMITED, CREATED]);
 	await clock.run(Promise.all([a, b, asks('c', [CREATED], { waitMs: 5_000 })]));
-	expect(asked.slice(0, 4)).toEqual(['a 2000', 'a 6000', 'c late 7000', 'a 14000']);
+	expect(asked.slice(0, 4)).toEqual(['a 2000', 'b 6000', 'c late 7000', 'a 14000']);
 });
 
 test('a probe waits for the end of a pause that the service asked for otherwise', async () => {
@@ -151,9 +227,8 @@ test('an account that is full again begins with a short pause, and tasks that en
 });
 
 test('once nobody waits any more, the account is open', async () => {
-	const { clock, gate, asked, asks } = await closed();
+	const { clock, asked, asks } = await closed();
 	await clock.run(asks('a', [FULL], { waitMs: 1_000, boundsFull: true }));
-	expect(gate.refusal).toBeUndefined();
 	await clock.run(Promise.all([asks('b', [CREATED]), asks('c', [CREATED])]));
 	expect(asked).toEqual(['a late 1000', 'b 1000', 'c 1000']);
 });
@@ -161,11 +236,16 @@ test('once nobody waits any more, the account is open', async () => {
 test('the log says once a minute for how many the account is full, and since when', async () => {
 	const { clock, start, gate, asks } = await closed();
 	const line = 'the account is full; creations that wait:';
-	expect(gate.news(start)).toBe(`${line} 1, the oldest for 0 s`);
-	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', [CREATED])];
+	const first = placeOf(
+		{ kind: 'x', path: '/', body: {} },
+		{ deadline: 0, boundsFull: true },
+		start,
+	);
+	expect(gate.logLine(first, start)).toBe(`${line} 1, the oldest for 0 s`);
+	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', Array<Reply>(9).fill(FULL))];
 	await clock.advance(1_999);
-	expect(gate.news(clock.now())).toBeUndefined();
+	expect(gate.logLine(first, clock.now())).toBeUndefined();
 	await clock.advance(58_001);
-	expect(gate.news(clock.now())).toBe(`${line} 3, the oldest for 60 s`);
+	expect(gate.logLine(first, clock.now())).toBe(`${line} 3, the oldest for 60 s`);
 	await clock.run(Promise.all(waits));
 });

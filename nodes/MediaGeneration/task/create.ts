@@ -13,7 +13,13 @@ import { seconds } from '../base/words';
 import { asText } from '../base/json';
 import { readCreation } from '../answers/creation';
 import type { Created } from './identity';
-import { fullAccountOf, type CreationLimits, type FullAccount, type Place } from './fullAccount';
+import {
+	fullAccountOf,
+	placeOf,
+	type CreationLimits,
+	type FullAccount,
+	type Place,
+} from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -46,31 +52,31 @@ export async function createTask(
 	request: CreationRequest,
 	limits: CreationLimits,
 ): Promise<Submitted> {
-	const gate = fullAccountOf(deps.client.account);
-	const place = gate.join(limits, deps.now());
+	const line = fullAccountOf(deps.client.account);
+	const place = placeOf(request, limits, deps.now());
 	try {
-		return await sendInTurn(deps, request, { gate, place });
+		return await sendInTurn(deps, request, { line, place });
 	} finally {
-		gate.leave(place);
+		line.leave(place);
 	}
 }
 
 async function sendInTurn(
 	deps: CreateDeps,
 	request: CreationRequest,
-	{ gate, place }: { gate: FullAccount; place: Place },
+	{ line, place }: { line: FullAccount; place: Place },
 ): Promise<Submitted> {
 	const { client, now, sleep, random, over } = deps;
 	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
 	let impatientSince: number | undefined;
 	let retries = 0;
 	for (;;) {
-		const isAdmitted = await gate.turn(place, deps, over);
+		const isAdmitted = await line.turn(place, deps, over);
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(gate, place) };
+		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
 		const sentAt = now();
 		const creation = readCreation(await exchange(deps, request, sentAt));
-		gate.answered(place, creation, now());
+		line.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
 				const { taskId, answer } = creation;
@@ -100,15 +106,15 @@ async function sendInTurn(
 			}
 			default: {
 				impatientSince = undefined;
-				const line = gate.news(now());
-				if (line !== undefined) logOf(deps.context).warn(line);
+				const words = line.logLine(place, now());
+				if (words !== undefined) logOf(deps.context).warn(words);
 			}
 		}
 	}
 }
 
 /** Explains why a creation ran out of time before it was sent. */
-function lateFailure({ refusal }: FullAccount, { fullMs }: Place): Failure {
+function lateFailure({ refusal, fullMs }: Place): Failure {
 	const notSent: Failure = {
 		outcome: 'rejected',
 		message:

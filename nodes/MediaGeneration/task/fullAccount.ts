@@ -1,13 +1,14 @@
 /**
- * The gate to an account, shared by all runs of this process. At most ten creations are under way at once. Once one is refused because the
- * account is full, they are sent one by one, first come, first served: one for each task of this process that ends, and one after a pause,
- * because other processes end tasks, too. If that one finds room, the next is sent at once, and the pause is short again.
+ * The line of an account, shared by all runs of this process: first come, first served, at most ten creations under way. Once the account
+ * is full, one asks at a time: one for each task of this process that ends, and one after a pause, because other processes end tasks, too.
+ * Whoever is refused goes to the end of the line.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
+import type { CreationRequest } from '../answers/request';
 
 /** How long a creation may wait, over all its tries. */
 export interface CreationLimits {
@@ -17,27 +18,41 @@ export interface CreationLimits {
 	boundsFull: boolean;
 }
 
-/** A creation's place in the line, kept for all its tries. */
+/** A creation, over all its tries. */
 export interface Place extends CreationLimits {
-	/** `sending`: nothing was refused. `probing`: sent to a full account. `idle`: neither sent nor waiting. */
-	state: 'waiting' | 'sending' | 'probing' | 'idle';
+	/** Names its kind, voice and model: each can be full by itself. */
+	readonly queue: string;
 	/** Epoch ms. */
 	readonly since: number;
 	/** How long it waited for a full account. */
 	fullMs: number;
+	/** What it waited for last. */
+	refusal?: Refusal | undefined;
 	/** Aborts when it must check again whether it may be sent. */
 	woken: AbortController;
 }
 
-/** The pause doubles with each probe that is refused. */
+/** @param request whose kind, voice and model name its queue */
+export function placeOf(request: CreationRequest, limits: CreationLimits, since: number): Place {
+	const { kind, pathFields, body } = request;
+	const queue = JSON.stringify([kind, pathFields?.voice_id ?? body.voice_id, body.model_id]);
+	return { ...limits, queue, since, fullMs: 0, woken: new AbortController() };
+}
+
+/** The pause doubles with each question that is refused. */
 const PAUSE_MS = { first: 2_000, longest: 15_000 };
 
 export class FullAccount {
-	/** In order of arrival. */
 	private readonly line: Place[] = [];
+	private readonly underWay = new Set<Place>();
+	/** Sent to what is full. */
+	private asking: Place | undefined;
 	/** The last refusal, while anyone waits because of it. */
-	refusal: Refusal | undefined;
-	/** How many ends of the account's tasks have admitted a creation, or no longer count. */
+	private refusal: Refusal | undefined;
+	/** Queues that were refused. One that is full holds up no other. Once two are, the account is. */
+	private readonly full = new Set<string>();
+	private wasRefused = false;
+	/** Finished tasks whose free slot has already been used. */
 	private endsUsed = 0;
 	private pauseMs = PAUSE_MS.first;
 	/** Epoch ms at which the pause ends. */
@@ -46,103 +61,117 @@ export class FullAccount {
 
 	constructor(private readonly account: Account) {}
 
-	join(limits: CreationLimits, since: number): Place {
-		const woken = new AbortController();
-		const place: Place = { ...limits, state: 'idle', since, fullMs: 0, woken };
-		this.line.push(place);
-		return place;
-	}
-
+	/** Whoever got a turn leaves in the end, whatever became of it. */
 	leave(place: Place): void {
-		this.line.splice(this.line.indexOf(place), 1);
-		if (this.waiting.length === 0) this.refusal = undefined;
-		this.wakeFirst();
+		this.end(place);
+		for (const queue of this.full)
+			if (!this.line.some((waiting) => waiting.queue === queue)) this.full.delete(queue);
+		if (this.line.length === 0) this.refusal = undefined;
+		this.wakeNext();
 	}
 
 	/** Waits until the creation may be sent; false if its time runs out or the signal aborts. */
 	async turn(place: Place, { now, sleep }: Clock, signal: AbortSignal): Promise<boolean> {
-		place.state = 'waiting';
-		while (!signal.aborted) {
+		this.line.push(place);
+		let isSent = false;
+		while (!isSent && !signal.aborted) {
 			const since = now();
+			place.refusal = this.refusal ?? place.refusal;
 			const isFull = this.refusal?.kind === 'full';
 			const isApart = isFull && !place.boundsFull;
 			// The wait for a full account lasts an hour at most.
 			const end = isApart ? since + 3_600_000 - place.fullMs : place.deadline;
 			if (Math.max(since, this.account.pausedUntil('create')) >= end) break;
-			const isFirst = this.waiting[0] === place;
-			const opensAt = isFirst ? this.opensAt : Infinity;
-			if (opensAt <= since) {
-				place.state = this.refusal === undefined ? 'sending' : 'probing';
-				this.wakeFirst();
-				return true;
-			}
+			const opensAt = this.opensAt(place);
+			isSent = opensAt <= since;
+			if (isSent) break;
 			place.woken = new AbortController();
-			const wakers = [signal, place.woken.signal];
-			if (isFirst) wakers.push(this.account.nextEnd.signal);
-			await sleep(Math.min(opensAt, end) - since, AbortSignal.any(wakers));
+			const wakers = [signal, place.woken.signal, this.account.nextEnd.signal];
+			const some = opensAt === Infinity ? wakers.slice(0, 2) : wakers;
+			await sleep(Math.min(opensAt, end) - since, AbortSignal.any(some));
 			const waitedMs = now() - since;
 			if (isFull) place.fullMs += waitedMs;
 			if (isApart) place.deadline += waitedMs;
 		}
-		place.state = 'idle';
-		return false;
+		if (isSent && !this.isOpen(place)) this.asking = place;
+		if (isSent) this.underWay.add(place);
+		this.line.splice(this.line.indexOf(place), 1);
+		this.wakeNext();
+		return isSent;
 	}
 
-	private get waiting(): Place[] {
-		return this.line.filter(({ state }) => state === 'waiting');
+	private readonly isOpen = ({ queue }: Place): boolean =>
+		this.refusal === undefined ||
+		(this.refusal.kind === 'full' && this.full.size < 2 && !this.full.has(queue));
+
+	/** After a refusal, one of a queue that was not refused. */
+	private get nextToAsk(): Place | undefined {
+		const closed = this.line.filter((place) => !this.isOpen(place));
+		const other = closed.find(({ queue }) => this.wasRefused && !this.full.has(queue));
+		return other ?? closed[0];
 	}
 
-	/** Epoch ms from which the first one that waits may be sent; Infinity until something changes. */
-	private get opensAt(): number {
+	/** Epoch ms from which one may be sent; Infinity until something changes. */
+	private opensAt(place: Place): number {
 		const pausedUntil = this.account.pausedUntil('create');
-		const underWay = this.line.filter(({ state }) => state === 'sending' || state === 'probing');
-		if (this.refusal === undefined) return underWay.length < 10 ? pausedUntil : Infinity;
-		if (underWay.some(({ state }) => state === 'probing')) return Infinity;
+		if (this.isOpen(place)) {
+			const isNext = this.line.find(this.isOpen) === place && this.underWay.size < 10;
+			return isNext ? pausedUntil : Infinity;
+		}
+		if (this.asking !== undefined || this.nextToAsk !== place) return Infinity;
 		return this.account.ends > this.endsUsed ? pausedUntil : Math.max(this.pauseEnd, pausedUntil);
 	}
 
-	private wakeFirst(): void {
-		this.waiting[0]?.woken.abort(ABORTED);
+	private wakeNext(): void {
+		this.line.find(this.isOpen)?.woken.abort(ABORTED);
+		this.nextToAsk?.woken.abort(ABORTED);
+	}
+
+	private end(place: Place): void {
+		this.underWay.delete(place);
+		if (this.asking === place) this.asking = undefined;
 	}
 
 	/** Ends a turn according to the service's answer. */
 	answered(place: Place, creation: Creation, nowMs: number): void {
-		const wasProbing = place.state === 'probing';
-		place.state = 'idle';
-		// A creation refused for another reason leaves its room to the next one.
-		if (wasProbing && creation.kind !== 'failed' && creation.kind !== 'retry') {
+		const hasAsked = this.asking === place;
+		this.end(place);
+		// A creation rejected for another reason does not use up the free slot.
+		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry') {
 			const isByPause = this.endsUsed === this.account.ends;
 			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
 			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
 		}
+		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
 		if (creation.kind === 'full' || creation.kind === 'limited') {
-			if (wasProbing) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
-			this.close(creation, nowMs);
+			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
+			this.close(creation, place.queue, nowMs);
 		}
-		this.wakeFirst();
+		this.wakeNext();
 	}
 
-	private close(refusal: Refusal, nowMs: number): void {
+	private close(refusal: Refusal, queue: string, nowMs: number): void {
 		const before = this.refusal;
 		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
 		// A Retry-After of 0 s must not lead to a tight loop.
 		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;
+		if (refusal.kind === 'full') this.full.add(queue);
 		// How long each of them may wait depends on the kind.
 		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort(ABORTED);
 	}
 
-	/** Returns the log line that is due once a minute while the account is full. */
-	news(nowMs: number): string | undefined {
-		const [first] = this.line;
-		if (first === undefined || !this.report.isDue(nowMs)) return undefined;
-		const since = seconds(nowMs - first.since);
-		return `the account is full; creations that wait: ${this.line.length}, the oldest for ${since}`;
+	/** Returns the log line that is due once a minute while the account is full. @param place that was refused */
+	logLine(place: Place, nowMs: number): string | undefined {
+		if (!this.report.isDue(nowMs)) return undefined;
+		const first = this.line.reduce((least, { since }) => Math.min(least, since), place.since);
+		const many = this.line.length + 1;
+		return `the account is full; creations that wait: ${many}, the oldest for ${seconds(nowMs - first)}`;
 	}
 }
 
-const gates = new BoundedMap<Account, FullAccount>();
+const lines = new BoundedMap<Account, FullAccount>();
 
 export const fullAccountOf = (account: Account): FullAccount =>
-	getOrCreate(gates, account, () => new FullAccount(account));
+	getOrCreate(lines, account, () => new FullAccount(account));
