@@ -71,7 +71,7 @@ describe('Task: Get', () => {
 
 	test.each([
 		[404, "Task t can't be found at the service: HTTP 404: no"],
-		[401, 'Task t exists, but the service refused to show it (HTTP 401): HTTP 401: no'],
+		[401, "Task t can't be read: the service refused to show it (HTTP 401: no)"],
 	])('a task that is not shown, HTTP %d', async (status, error) => {
 		const answer = answers({ status, body: { error: 'no' } });
 		const { json } = await runNode({ parameters: get, answer, node: goOn });

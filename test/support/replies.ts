@@ -3,6 +3,13 @@ import { Account } from '../../nodes/MediaGeneration/transport/account';
 import { type ApiRequest, type ServiceClient } from '../../nodes/MediaGeneration/transport/client';
 import { type Answer, type NoAnswer, type Reply } from '../../nodes/MediaGeneration/answers/reply';
 
+/** A creation, where a test is not about what it says. */
+export const RAIN = {
+	kind: 'sound-effect',
+	path: '/v1/task/sound-effect',
+	body: { text: 'Rain on a roof' },
+};
+
 /** An answer; a body that is a string stands for itself and is not JSON. */
 export function answer(
 	status: number,

@@ -52,9 +52,9 @@ describe('accounts', () => {
 		expect(account.ends).toBe(1);
 	});
 
-	const learned = (purpose: Purpose, { status, headers, body }: Answer) => {
+	const learned = (purpose: Purpose, reply: Answer) => {
 		const account = new Account();
-		account.noteThrottling(purpose, { status, headers, body }, NOW);
+		account.noteThrottling(purpose, reply, NOW);
 		return (['create', 'poll', 'read'] as const).map((each) => account.pausedUntil(each));
 	};
 	const after = { 'retry-after': '4' };
@@ -72,7 +72,10 @@ describe('accounts', () => {
 	test.each<[string, Answer]>([
 		['429 without Retry-After', answer(429)],
 		['200 with it', answer(200, '', after)],
-		['a daily cap, which is about money', answer(429, { error: 'Daily spend cap' }, after)],
+		[
+			'a daily cap that ends tomorrow, which is about money',
+			answer(429, { error: 'Daily cap' }, { 'retry-after': 40_000 }),
+		],
 	])('no pause after %s', (_name, given) => {
 		expect(learned('create', given)).toEqual([0, 0, 0]);
 	});

@@ -1,7 +1,12 @@
 /** What each answer of test/answers means. */
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
-import { addressesIn, verdictOf } from '../../nodes/MediaGeneration/answers/verdict';
+import {
+	addressesIn,
+	isForFile,
+	verdictOf,
+	withoutFiles,
+} from '../../nodes/MediaGeneration/answers/verdict';
 import { examplesOf, replyOf, type CreationExample, type TaskExample } from '../answers';
 
 const MEANS = {
@@ -12,8 +17,8 @@ const OUTCOME = { refused: 'rejected', later: 'rejected', unclear: 'unknown', cr
 
 test.each(examplesOf<CreationExample>('creation'))(
 	'creation/%s',
-	(_name, { request: _request, answer, meaning }) => {
-		const creation = readCreation(replyOf(answer));
+	(_name, { request, answer, meaning }) => {
+		const creation = readCreation(replyOf(answer), request);
 		expect(MEANS[creation.kind]).toBe(meaning.means);
 		const failure = creation.kind === 'created' ? undefined : creation.failure;
 		expect(failure?.outcome).toBe(OUTCOME[meaning.means]);
@@ -34,17 +39,20 @@ test.each(examplesOf<CreationExample>('creation'))(
 );
 
 test.each(examplesOf<TaskExample>('task'))('task/%s', (_name, { request, answer, meaning }) => {
-	const { taskId, carried } = request;
+	const { taskId, kind = '', carried } = request;
+	const made = { echoes: addressesIn(carried), makesFile: isForFile(kind) };
 	const poll = readPoll(replyOf(answer), taskId);
-	const verdict = poll.kind === 'task' ? verdictOf(taskId, poll.task, addressesIn(carried)) : poll;
+	const verdict = poll.kind === 'task' ? verdictOf(taskId, poll.task, made) : poll;
 	const isFileless = verdict.kind === 'running' && verdict.task.state === 'done';
 	const means = verdict.kind === 'unclear' ? 'doubtful' : isFileless ? 'fileless' : verdict.kind;
 	expect(means).toBe(meaning.means);
 	const files = verdict.kind === 'done' ? verdict.outputs : [];
 	if (meaning.files !== undefined)
 		expect(files.map(({ url, kind }) => `${url} ${kind}`)).toEqual(meaning.files);
-	const failure = verdict.kind === 'failed' ? verdict.failure.message : '';
-	const words = 'detail' in poll ? poll.detail : failure;
+	const ended = isFileless ? withoutFiles(taskId, verdict.task, made) : verdict;
+	if (meaning.finally !== undefined) expect(ended.kind).toBe(meaning.finally);
+	const failure = ended.kind === 'failed' ? ended.failure.message : '';
+	const words = `${'detail' in poll ? poll.detail : failure}`;
 	for (const part of meaning.says ?? []) expect(words).toContain(part);
 	const progress = poll.kind === 'task' ? poll.task.progress : undefined;
 	if (meaning.progress !== undefined) expect(progress ?? null).toBe(meaning.progress);

@@ -69,7 +69,7 @@ describe('a body', () => {
 		const read = await readText(endless, 10);
 		expect(read).toEqual({ text: '0123012301', whole: false });
 		expect(endless.destroyed).toBe(true);
-		expect(readJson(read.text, ANSWER, read.whole).unread).toBe('of more than 4 MB');
+		expect(readJson(read.text, ANSWER, read.whole).unread).toBe('of more than 32 MB');
 	});
 
 	test.each<[string, unknown]>([

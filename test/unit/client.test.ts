@@ -12,6 +12,7 @@ import {
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import { onMachine } from '../support/machine';
 import { fakeN8n, type Answered, type Given } from '../support/n8n';
+import { RAIN } from '../support/replies';
 
 const KEY = 'sk_0123456789abcdef';
 const SECRET = 'a-callback-secret';
@@ -82,7 +83,7 @@ describe('an answer', () => {
 		const huge = `{"task_id":"t1","list":[${'{},'.repeat(120_000)}{}]}`;
 		const { reply } = await exchanged(responds(200, Readable.from([Buffer.from(huge)])));
 		expect(reply).toMatchObject({ body: undefined, unread: 'with more than 100000 values' });
-		expect(readCreation(reply)).toMatchObject({
+		expect(readCreation(reply, RAIN)).toMatchObject({
 			kind: 'unclear',
 			failure: {
 				outcome: 'unknown',
@@ -91,7 +92,7 @@ describe('an answer', () => {
 			},
 		});
 		expect(readPoll(reply, 't1')).toMatchObject({
-			kind: 'busy',
+			kind: 'denied',
 			detail: expect.stringMatching(/more than 100000 values/) as string,
 		});
 	});
@@ -154,7 +155,7 @@ describe('no answer', () => {
 			...{ answered: false, kind: 'unsent' },
 			reason: expect.stringMatching(reason) as string,
 		});
-		expect(readCreation(reply)).toMatchObject({
+		expect(readCreation(reply, RAIN)).toMatchObject({
 			kind: 'failed',
 			failure: {
 				outcome: 'rejected',

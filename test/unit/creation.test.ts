@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import type { Answer } from '../../nodes/MediaGeneration/answers/reply';
+import { RAIN } from '../support/replies';
 import { anyCodePoint } from './codePoint';
 
 const ID = '7f9c2ba4-e88f';
@@ -21,7 +22,7 @@ const changed = fc
 test('a changed creation is created or unclear as long as an ID stands in it', () => {
 	fc.assert(
 		fc.property(changed, (text) => {
-			const { kind } = readCreation(answerOf(text));
+			const { kind } = readCreation(answerOf(text), RAIN);
 			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
 		}),
 	);

@@ -119,7 +119,7 @@ describe('addresses', () => {
 		[
 			'a page',
 			dataUrl(Buffer.from('<html>'), 'text/html'),
-			/a web page instead of the file: <html>$/,
+			/a web page instead of the file: ‹html›$/,
 		],
 		['nothing', 'data:image/png;base64,', /the address holds no file$/],
 		['half an escape', 'data:image/svg+xml,%3', /the address holds no file$/],
@@ -205,7 +205,7 @@ describe('what was said', () => {
 		});
 		const task = finished(['file', ...texts.map(() => 'transcript' as const)]);
 		const outputs = task.outputs.map((output, index): TaskOutput =>
-			index === 0 ? output : { url: `${F}/a.srt?${index}`, kind: 'transcript' },
+			index === 0 ? output : { url: `${F}/a.srt/${index}`, kind: 'transcript' },
 		);
 		const { items } = await deliver({ ...task, outputs }, wanted);
 		return items.map(({ json }) => ('transcript' in json ? json.transcript : 'none'));

@@ -3,7 +3,7 @@ import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import { fullAccountOf, placeOf } from '../../nodes/MediaGeneration/task/fullAccount';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
-import { answer } from '../support/replies';
+import { answer, RAIN } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
 const FULL = answer(429, { code: 'active_task_limit' });
@@ -36,7 +36,7 @@ async function closed(first: Reply = FULL) {
 			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
 			if (!mayGo) break;
 			await clock.sleep(0);
-			const creation = readCreation(typeof reply === 'function' ? reply() : reply);
+			const creation = readCreation(typeof reply === 'function' ? reply() : reply, RAIN);
 			gate.answered(place, creation, clock.now());
 			if (creation.kind === 'created') break;
 		}

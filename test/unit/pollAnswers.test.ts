@@ -83,12 +83,25 @@ describe('routes', () => {
 		expect(paths(client)).toEqual(['/v1/task/t1', '/v1e/task/t1', '/v1/task/t1', '/v1e/task/t1']);
 	});
 
-	test.each([
-		['a/b?c', '/v1/task/a%2Fb%3Fc'],
-		['\ud800', '/v1/task/%EF%BF%BD'],
-	])('the ID %j is encoded', async (taskId, path) => {
+	test('an ID is encoded', async () => {
 		const client = scriptedClient(() => answer(200, TASK));
-		await poll(client, taskId);
-		expect(paths(client)).toEqual([path]);
+		await poll(client, '\ud800');
+		expect(paths(client)).toEqual(['/v1/task/%EF%BF%BD']);
+	});
+
+	test.each(['a/b', 'a%2Fb', '..', 'x'.repeat(4_001)])(
+		'an ID that is no part of a path is asked for nowhere: %s',
+		async (taskId) => {
+			const client = scriptedClient(() => answer(200, TASK));
+			expect(await poll(client, taskId)).toMatchObject({ kind: 'denied', final: true });
+			expect(client.requests).toEqual([]);
+		},
+	);
+
+	test('a page for every path of the second route does not hide that the task is missing', async () => {
+		const client = scriptedClient(({ path }) =>
+			path.startsWith('/v1e/') ? answer(200, '<html>Home</html>') : answer(404),
+		);
+		expect((await poll(client)).kind).toBe('missing');
 	});
 });

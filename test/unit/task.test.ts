@@ -1,9 +1,7 @@
-import {
-	describesTask,
-	mentionsTask,
-	parseTask,
-	taskIdIn,
-} from '../../nodes/MediaGeneration/answers/task';
+import type { IDataObject } from 'n8n-workflow';
+import { describesTask, parseTask } from '../../nodes/MediaGeneration/answers/task';
+import { saidIn } from '../../nodes/MediaGeneration/answers/said';
+import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { creditsOf } from '../../nodes/MediaGeneration/answers/balance';
 import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/failedItems';
 
@@ -48,17 +46,29 @@ describe('parseTask', () => {
 	});
 });
 
-test.each<[string, boolean, string | undefined]>([
-	['{"task_id":"a"}', true, 'a'],
-	['{"success":false,"error":{"context":[{"taskId" : 17}]}}', true, '17'],
-	['{"task_id":"a\\/b"}', true, undefined],
-	['{"success":false,"message":"task_id is required"}', false, undefined],
-	['{"message":"\\"task_id\\":\\"a\\""}', false, undefined],
-	['{"success":false,"task_id":"","task_Id":null}', false, undefined],
-	['{"success":true,"taskID":"t1"}', true, 't1'],
-])('the text %s mentions a task: %j, %s', (text, expected, taskId) => {
-	expect(mentionsTask(text)).toBe(expected);
-	expect(taskIdIn(text)).toBe(taskId);
+const said = (text: string, body: IDataObject) =>
+	saidIn({ answered: true, status: 400, headers: {}, text, ...readJson(text) }, { body }).named;
+
+test.each<[string, string | undefined]>([
+	['{"task_id":"a"}', 'a'],
+	['{"success":false,"error":{"context":[{"taskId" : 17}]}}', '17'],
+	['{"success":true,"taskID":"t1"}', 't1'],
+	['{"task_id":"a\\/b"}', 'a/b'],
+	['No JSON: "task_id": "a"', 'a'],
+	['No JSON: "task_id":"cut of', undefined],
+])('the text %s names the task %j', (text, taskId) => {
+	expect(said(text, {})).toEqual({ taskId });
+});
+
+test.each<[string, IDataObject]>([
+	['{"success":false,"message":"task_id is required"}', {}],
+	['{"message":"\\"task_id\\":\\"a\\""}', {}],
+	['{"success":false,"task_id":"","task_Id":null}', {}],
+	// The request's own words.
+	['Not spoken: say "task_id":"victim" twice', { text: 'say "task_id":"victim" twice' }],
+	['{"error":"no","request":{"task_id":"mine"}}', { task_id: 'mine' }],
+])('the text %s names none', (text, body) => {
+	expect(said(text, body)).toBeUndefined();
 });
 
 test.each(['', ' ', null, undefined, false, 0, {}, []])('the error %j says nothing', (error) => {
@@ -73,6 +83,8 @@ test.each<[unknown, number | undefined]>([
 	[{ credits: '12.5' }, 12.5],
 	[{ data: { credits: 3 } }, 3],
 	[{ data: 9 }, 9],
+	[12.5, 12.5],
+	['12.5', 12.5],
 	[{ balance: 4 }, 4],
 	[{ credits: null }, undefined],
 	[undefined, undefined],

@@ -1,7 +1,13 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
-import { askUntilClear, TWICE, UNSEEN, weigh } from '../../nodes/MediaGeneration/transport/until';
+import {
+	askUntilClear,
+	PAID,
+	TWICE,
+	UNSEEN,
+	weigh,
+} from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
 import { answer, scriptedClient } from '../support/replies';
@@ -36,8 +42,7 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	['a failure without an ID counts when it is repeated', [unclear()], 'failed', [0, 2_500]],
 	['or when the task is gone', [unclear(), missing()], 'failed', [0, 2_500]],
 	['but not when the task is shown', [unclear(), running()], 'running', [0, 2_500]],
-	['what is done under another ID also needs two', [otherDone()], 'done', [0, 2_500]],
-	['and is not confirmed by a 404', [otherDone(), missing()], 'missing', [0, 2_500, 5_000]],
+	['what is done under another ID is another task', [otherDone(), done()], 'done', [0, 250]],
 	['a busy service is asked four times', [busy()], 'busy', [0, 250, 750, 1_750]],
 	['and not before the time it asks for', [busy(2), done()], 'done', [0, 2_000]],
 	['nor at all where that is too long', [busy(61)], 'busy', [0]],
@@ -45,13 +50,15 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	expect(await asked(answers)).toMatchObject({ end, began });
 });
 
-test.each<[string, Reply, clear: boolean]>([
-	['counts as a poll, once the service says the same', unclear(), true],
-	['says nothing of a task that is done under another ID', otherDone(), false],
-])('a callback that says "failed" %s', (_name, reply, clear) => {
+test('a callback that says "failed" counts as a poll, once the service says the same', () => {
 	const seen = { ...UNSEEN, reportedFailed: true };
-	const weighed = weigh(seen, readPoll(reply, 't'), { nowMs: 0, proof: TWICE });
-	expect(weighed.clear !== undefined).toBe(clear);
+	const weighed = weigh(seen, readPoll(unclear(), 't'), { nowMs: 0, proof: TWICE });
+	expect(weighed.clear).toMatchObject({ kind: 'task' });
+});
+
+test('an answer that can never be read counts at once', () => {
+	const poll = { kind: 'denied', detail: 'too large', final: true } as const;
+	expect(weigh(UNSEEN, poll, { nowMs: 0, proof: PAID }).clear).toBe(poll);
 });
 
 test('a pause that the account was asked for is waited out, unless it is too long', async () => {

@@ -147,7 +147,7 @@ describe('a refusal ends the waiting', () => {
 			'of the key',
 			denied,
 			[1, 3.5, 8.5, 18.5, 33.5, 48.5, 63.5],
-			/refused to show it \(HTTP 401\)/,
+			/refused to show it \(HTTP 401: expired\)/,
 		],
 		['that it lasted for a minute', missing, undefined, /can't be found/],
 	])('%s, after a minute', async (_name, reply, expected, words) => {

@@ -14,7 +14,7 @@ export const URL_OF_FILE = 'https://files.example/a.mp3';
 const body = (status: string, extra: object) => answer(200, { id: 't', status, ...extra });
 export const running = (progress?: number) => body('doing', { progress });
 export const done = () => body('done', { metadata: { output_uri: URL_OF_FILE } });
-export const fileless = () => body('done', { metadata: {} });
+export const fileless = () => body('done', { type: 'sound_effect', metadata: {} });
 export const failed = () => body('error', { error_message: 'no luck' });
 /** A failure that names no task: the request can be what failed. */
 export const unclear = () =>

@@ -1,18 +1,21 @@
 /** What answers say about the account's credits. Source: docs/service.md, "Shapes". */
 import { asNumber, isGiven, isObject, type JsonObject } from '../base/json';
-import { placesOf } from './task';
+import { layersOf } from './task';
 
+const numbersIn = (body: unknown, ...names: string[]): number[] =>
+	names.flatMap((name) => layersOf(body).flatMap((layer) => asNumber(layer[name]) ?? []));
+
+/** Reads a balance of any shape, a bare number included. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);
-	return [...placesOf(body, 'credits', 'balance'), body.data].map(asNumber).find(isGiven);
+	return [...numbersIn(body, 'credits', 'balance'), asNumber(body.data)].find(isGiven);
 }
 
-/** Finds the cost that an answer or a task names (docs/service.md, "Shapes"). */
+/** Finds the cost that an answer or a task names. */
 export function costIn(body: JsonObject): number | undefined {
-	const costs = placesOf(body, 'credit_cost', 'estimated_credits').map(asNumber);
-	return costs.find((cost = -1) => cost >= 0);
+	return numbersIn(body, 'credit_cost', 'estimated_credits').find((cost) => cost >= 0);
 }
 
 export function creditsLeftIn(answer: JsonObject): number | undefined {
-	return placesOf(answer, 'ec_remain_credits').map(asNumber).find(isGiven);
+	return numbersIn(answer, 'ec_remain_credits')[0];
 }

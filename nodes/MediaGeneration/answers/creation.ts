@@ -2,22 +2,22 @@
  * Decides what an answer to a creation means for payment. Only a request that can't have created anything is sent again; anything unclear is
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
-import { isServerBusy, kindOf429, retryAfterMs } from './limits';
-import { reasonsOf } from './said';
-import type { Answer, NoAnswer, Reply } from './reply';
+import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
+import { saidIn, type Said } from './said';
+import type { NoAnswer, Reply } from './reply';
+import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
-import { mentionsTask, taskIdIn, taskIdOf } from './task';
-import { errorTextOf } from './said';
-import { asText, isObject, urlOf, type JsonObject } from '../base/json';
-import { wordsOf } from './said';
-import { isAboutCredits, OUT_OF_CREDITS } from './failures';
+import { taskIdOf } from './task';
+import { asNumber, asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
 /** A refusal that created nothing. */
 export interface Refusal {
 	/** `full`: too many tasks; `limited`: too many requests. Both wait in the account's queue. `retry`: sent again after a pause. */
 	kind: 'retry' | 'full' | 'limited';
 	failure: Failure;
+	/** The pause that the service asks for, however long. */
 	retryAfterMs: number | undefined;
 	/** How long a series of such refusals is retried; undefined: until the deadline. */
 	patienceMs: number | undefined;
@@ -55,10 +55,6 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 	return { outcome: 'rejected', message, description, httpStatus };
 }
 
-function retry(failure: Failure, { headers }: Answer): Refusal {
-	return { kind: 'retry', failure, retryAfterMs: retryAfterMs(headers), patienceMs: undefined };
-}
-
 const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
@@ -76,7 +72,7 @@ const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	413: 'The input is too large for the service. Shorten it.',
 };
 
-const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, advice: string]>> = {
+const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advice: string]>> = {
 	cap: [
 		'The API key has reached its daily or spend limit',
 		'Raise the limit of the key on the API Keys page of the service, use another key, or run again tomorrow.',
@@ -91,95 +87,131 @@ const LIMITS: Readonly<Record<ReturnType<typeof kindOf429>, [refused: string, ad
 	],
 };
 
-const saidBy = (answer: Answer) => quote(wordsOf(answer)) ?? `HTTP ${answer.status}`;
+const IN_FRONT =
+	'A page came instead of JSON: something in front of the service has answered, such as a CDN, a firewall or a proxy, and says nothing about the API key. Check the Base URL in the credential, and whether the address of this n8n is let through.';
 
-function readTooMany(answer: Answer): Creation {
-	const limit = kindOf429(answer.body);
+const saidBy = ({ words, answer: { status }, isPage }: Said) => {
+	const said = quote(words) ?? `HTTP ${status}`;
+	return isPage ? `${said} and a page, from something in front of the service` : said;
+};
+
+/** Nothing was created: a pause that the service asks for is kept, whatever the words, which decide only without one. */
+function readTooMany(said: Said): Creation {
+	const retryAfterMs = askedPauseMs(said);
+	const limit = limitIn(said);
+	const isCap = limit === 'cap' && retryAfterMs === undefined;
 	const [refused, advice] = LIMITS[limit];
-	const failure = rejected(`${refused} (${saidBy(answer)})`, advice, answer.status);
-	if (limit === 'cap') return { kind: 'failed', failure };
-	const again = retry(failure, answer);
-	if (limit === 'ambiguous') return { ...again, patienceMs: 60_000 };
-	// These words refer to running or queued tasks, not to requests.
-	const isFull = /active.?task|concurren|queue/i.test(reasonsOf(answer.body));
-	return { ...again, kind: isFull ? 'full' : 'limited' };
+	const failure = rejected(`${refused} (${saidBy(said)})`, advice, said.answer.status);
+	if (isCap) return { kind: 'failed', failure };
+	if (limit !== 'rate' && retryAfterMs === undefined)
+		return { kind: 'retry', failure, retryAfterMs, patienceMs: 60_000 };
+	const kind = limit === 'rate' && isAboutTasks(said) ? 'full' : 'limited';
+	return { kind, failure, retryAfterMs, patienceMs: undefined };
 }
 
-function unusable({ text, body, unread }: Answer): string {
+function unusable({ answer: { text, body, unread }, isPage }: Said): string {
 	if (unread !== undefined) return `an answer ${unread}`;
 	if (text === '') return 'an empty answer';
+	if (isPage) return 'a page that is not JSON, from something in front of the service';
 	if (body === undefined) return 'an answer that is not JSON';
 	// An endpoint that creates no task, such as one that clones a voice, returns its result here.
 	return `an answer without task_id (${quote(text)})`;
 }
 
-function readSuccess(answer: Answer): Creation {
-	const { body, status } = answer;
-	// A refusal can arrive inside HTTP 200 (docs/service.md, "Shapes"). If it contains a task ID anywhere, that task may be paid for.
-	if (isObject(body) && body.success === false && !mentionsTask(answer.text)) {
-		if (/active.?task.?limit/i.test(reasonsOf(body)) || isServerBusy(body))
-			return readTooMany(answer);
-		const advice = 'Correct the fields that the message names, or check the credits.';
-		const message = `The service refused the task: ${quote(errorTextOf(body)) ?? 'no reason given'}`;
-		return { kind: 'failed', failure: rejected(message, advice, status) };
-	}
+const isFilled = (value: unknown): boolean =>
+	typeof value === 'object' && value !== null
+		? Object.keys(value).length > 0
+		: Boolean(typeof value === 'string' ? value.trim() : value);
+
+/** The refusal of a status between 400 and 499, which can arrive inside HTTP 200 (docs/service.md, "Shapes"). Undefined if it says yes. */
+function refusalInside({ success, code, status_code, status, error, errors }: JsonObject) {
+	const codes = [code, status_code].map(asNumber);
+	const inner = codes.find((each = 0) => each >= 400 && each <= 499);
+	const isFailed = /^(error|failed)$/i.test(asText(status) ?? '');
+	const saysNo = success === false || isFailed || isFilled(error) || isFilled(errors);
+	return inner ?? (saysNo ? 0 : undefined);
+}
+
+/** A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
+const isGivenUp = (status: number) => status === 408 || status === 499;
+
+function readSuccess(said: Said): Creation {
+	const { answer, named, words } = said;
+	const { body, status, headers } = answer;
 	const taskId = taskIdOf(body);
+	const fields = isObject(body) ? body : {};
+	const inner = refusalInside(fields);
+	const hasId = named !== undefined || (taskId !== undefined && fields.success !== false);
+	if (inner !== undefined && !isGivenUp(inner) && !hasId) {
+		const isLimit = limitIn(said) === 'rate' || askedPauseMs(said) !== undefined;
+		if (inner === 429 || isLimit) return readTooMany(said);
+		const advice =
+			REFUSAL_ADVICE[inner] ?? 'Correct the fields that the message names, or check the credits.';
+		const reason = quote(words?.replace(/^HTTP \d+: /, '')) ?? 'no reason given';
+		return {
+			kind: 'failed',
+			failure: rejected(`The service refused the task: ${reason}`, advice, status),
+		};
+	}
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
-	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(answer)}; the task may exist`;
-	const { text, headers } = answer;
-	return unclear(message, status, taskIdIn(text) ?? taskIdInAddress(headers.location));
+	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(said)}; the task may exist`;
+	return unclear(message, status, named?.taskId ?? taskIdInAddress(headers.location));
 }
 
 function readSilence({ kind, reason }: NoAnswer): Creation {
 	if (kind === 'unanswered')
-		return unclear(`The answer to the request never came (${reason}); the task may exist`);
+		return unclear(`The answer to the request never came (${quote(reason)}); the task may exist`);
 	if (kind === 'unsent') {
 		const still =
 			'Check that n8n still has the files of this execution, and that the service takes files of their size, and run again.';
-		const message = `The request was not sent whole: ${reason}`;
+		const message = `The request was not sent whole: ${quote(reason)}`;
 		return { kind: 'failed', failure: rejected(message, still) };
 	}
-	const advice = 'Check the Base URL in the credential and whether the service is up.';
-	const failure = rejected(`The service could not be reached: ${reason}`, advice);
+	const message = `The service could not be reached: ${quote(reason)}`;
+	const failure = rejected(message, `${unreachableAdvice(reason)}, then run again.`);
 	const patienceMs = kind === 'impossible' ? 10_000 : 60_000;
 	return { kind: 'retry', failure, retryAfterMs: undefined, patienceMs };
 }
 
-export function readCreation(reply: Reply): Creation {
+/** @param request whose own words, which a refusal can quote, decide nothing */
+export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
-	const { status } = reply;
-	return status >= 200 && status < 300 ? readSuccess(reply) : readRefusal(reply);
+	const said = saidIn(reply, request);
+	return reply.status >= 200 && reply.status < 300 ? readSuccess(said) : readRefusal(said);
 }
 
-function readRefusal(answer: Answer): Creation {
+function readRefusal(said: Said): Creation {
+	const { named, isPage, reasons, answer } = said;
 	const { status, body, headers } = answer;
-	const said = saidBy(answer);
-	if (mentionsTask(answer.text)) {
-		const taskId = taskIdOf(body) ?? taskIdIn(answer.text);
-		const message = `The service refused the request (${said}) but named a task (${taskId ?? 'see its answer'}); it may exist`;
+	const words = saidBy(said);
+	if (named !== undefined) {
+		const taskId = taskIdOf(body) ?? named.taskId;
+		const message = `The service refused the request (${words}) but named a task (${quote(taskId) ?? 'see its answer'}); it may exist`;
 		return unclear(message, status, taskId);
 	}
-	if (status === 429) return readTooMany(answer);
-	if (status === 503 && isServerBusy(body)) {
+	if (status === 429) return readTooMany(said);
+	if (status === 503 && isServerBusy(said)) {
 		const later = 'Run again later, or raise the Timeout option.';
-		return retry(rejected(`The service is busy (${said})`, later, status), answer);
+		const failure = rejected(`The service is busy (${words})`, later, status);
+		return { kind: 'retry', failure, retryAfterMs: askedPauseMs(said), patienceMs: undefined };
 	}
 	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE)) {
 		// It may point to what the request created, as a 303 does by definition (RFC 9110, 15.4.4).
 		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
-		const named = taskId === undefined ? '' : ` and named a task (${taskId})`;
-		const message = `The service answered with a redirect (${said})${named}; the task may exist`;
+		const which = taskId === undefined ? '' : ` and named a task (${quote(taskId)})`;
+		const message = `The service answered with a redirect (${words})${which}; the task may exist`;
 		return unclear(message, status, taskId);
 	}
-	// A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED).
-	if (status >= 500 || status === 408 || status === 499 || status < 200) {
-		const message = `The service failed while it handled the request (${said}); the task may exist`;
+	if (status >= 500 || isGivenUp(status) || status < 200) {
+		const message = `The service failed while it handled the request (${words}); the task may exist`;
 		return unclear(message, status);
 	}
-	const advice =
-		REFUSAL_ADVICE[isAboutCredits(status, said) ? 402 : status] ??
-		'Correct the fields that the message names.';
-	const failure = rejected(`The service refused the task (${said})`, advice, status);
+	const isBlocked = isPage && status >= 400 && ![404, 407, 413].includes(status);
+	const advice = isBlocked
+		? IN_FRONT
+		: (REFUSAL_ADVICE[isAboutCredits(status, reasons) ? 402 : status] ??
+			'Correct the fields that the message names.');
+	const failure = rejected(`The service refused the task (${words})`, advice, status);
 	return { kind: 'failed', failure };
 }
 

@@ -36,12 +36,18 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 
 interface RefusedPoll {
 	detail: string;
-	httpStatus: number;
+	httpStatus?: number;
+	/** Whether another poll changes nothing. */
+	final?: true;
 }
 
-export function denied(taskId: string, { httpStatus, detail }: RefusedPoll): Failure {
-	const message = `Task ${taskId} exists, but the service refused to show it (HTTP ${httpStatus}): ${quote(detail) ?? 'no reason given'}`;
-	const description = `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`;
+export function denied(taskId: string, { httpStatus, detail, final }: RefusedPoll): Failure {
+	const why = quote(detail) ?? 'no reason given';
+	const which = `Task ${quote(taskId, 100)} can't be read`;
+	const message = final ? `${which}: ${why}` : `${which}: the service refused to show it (${why})`;
+	const description = final
+		? 'Look at the task at the service: it was created, and you may be charged for it.'
+		: `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`;
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
 }
 
@@ -49,7 +55,7 @@ export function taskMissing(
 	taskId: string,
 	{ detail, httpStatus = 404 }: Partial<RefusedPoll>,
 ): Failure {
-	const message = `Task ${taskId} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
+	const message = `Task ${quote(taskId, 100)} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
 	const description =
 		'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete.';
 	return { outcome: 'unreachable', message, description, taskId, httpStatus };
@@ -78,13 +84,21 @@ export function broken(
 	return { outcome: 'undelivered', message, description, taskId, status: 'done' };
 }
 
+/** For a task that should have made a file. */
 export function withoutOutputs(taskId: string, task: Task): Failure {
 	const { metadata } = task.raw;
-	const names = Object.keys(isObject(metadata) ? metadata : {});
-	const keys = names.slice(0, 20).join(', ');
-	const message = `Task ${taskId} is done, but the service names no output file; its metadata ${keys === '' ? 'is empty' : `has only: ${keys}`}`;
+	const reason = quote(task.errorText);
+	const keys = Object.keys(isObject(metadata) ? metadata : {}).slice(0, 20);
+	const has = keys.length === 0 ? 'is empty' : `has only: ${quote(keys.join(', '))}`;
+	const why =
+		reason === undefined
+			? `the service names no output file; its metadata ${has}`
+			: `the service made no file: ${reason}`;
+	const message = `Task ${taskId} is done, but ${why}`;
 	const description =
-		'Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.';
+		reason === undefined
+			? 'Look at the task with "Task: Get". If the files appear later, "Task: Wait" with this task ID fetches them without paying again.'
+			: 'The service made nothing for the reason that it gives. Correct the input, then run the node that created the task again, which pays for a new one.';
 	return { outcome: 'undelivered', message, description, taskId, status: task.status };
 }
 
@@ -94,6 +108,12 @@ export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credi
 export const isAboutCredits = (status: number, said: string): boolean =>
 	status === 401 && /\b(credits?|balance)\b/i.test(said);
 
+/** What to do, without the full stop. @param reason why no answer came, or none that could be read */
+export const unreachableAdvice = (reason: string): string =>
+	/certificate/i.test(reason)
+		? "n8n does not trust the service's certificate. If it is one of your company's own, set NODE_EXTRA_CA_CERTS to its file for the whole n8n, restart it"
+		: 'Check the Base URL in the credential and whether the service is up';
+
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
 	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
@@ -102,6 +122,6 @@ export function unreadable(what: string, reason: string, httpStatus?: number): F
 		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
 	const description = refused
 		? why
-		: 'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.';
+		: `${unreachableAdvice(reason)}, then run again. Nothing was paid.`;
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }

@@ -1,34 +1,56 @@
-/** Reads headers, and what answers say about limits: when to come back, and what was too much. Source: docs/service.md, "HTTP" and "Limits". */
-import { asNumber, asText } from '../base/json';
-import { reasonsOf } from './said';
-import { MAX_RETRY_AFTER_MS } from '../base/bounds';
+/** When to come back, and what was too much: headers and codes first, words last. Source: docs/service.md, "HTTP" and "Limits". */
+import { asNumber, asText, isObject } from '../base/json';
+import { MAX_LEVELS, MAX_RETRY_AFTER_MS } from '../base/bounds';
+import type { Said } from './said';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
 }
 
 /** Returns ms from now (RFC 9110, 10.2.3); undefined if it can't be read. It can be 0, so callers have a shortest pause of their own. */
-export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
+function pauseIn(headers: Record<string, unknown>): number | undefined {
 	const value = headerOf(headers, 'retry-after');
 	const seconds = asNumber(value);
 	const nowThere = Date.parse(headerOf(headers, 'date') ?? '') || Date.now();
 	const untilDate = Math.max(0, Date.parse(value ?? '') - nowThere);
 	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
-	return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
+	return waitMs >= 0 ? waitMs : undefined;
 }
 
+/** Like {@link askedPauseMs}, of a header alone, and five minutes at most. */
+export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
+	const waitMs = pauseIn(headers);
+	return waitMs && Math.min(waitMs, MAX_RETRY_AFTER_MS);
+}
+
+/** Finds the pause that a body asks for, as `retryDelay: "26s"` (google.rpc.RetryInfo) or `retry_after: 26`, in ms. */
+function delayIn(value: unknown, depth = 0): number | undefined {
+	if (typeof value !== 'object' || value === null || depth > MAX_LEVELS) return undefined;
+	const { retryDelay, retry_after: delay = retryDelay } = isObject(value) ? value : {};
+	const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(delay) ?? '') ?? [];
+	if (seconds !== undefined) return Number(seconds) * 1_000;
+	const inside = Object.values(value).slice(0, 100);
+	return inside.map((each) => delayIn(each, depth + 1)).find((ms) => ms !== undefined);
+}
+
+/** Returns the pause that an answer asks for, in ms, however long; undefined if it asks for none. */
+export function askedPauseMs({ answer: { headers, body } }: Said): number | undefined {
+	return pauseIn(headers) ?? delayIn(body);
+}
+
+const FULL = /active.?task|concurren|queue/i;
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
-const RATE =
-	/active.?task|too many|rate.?limit|concurren|queue|slow down|throttl|too fast|server.?busy/i;
+const RATE = /too many|rate.?limit|slow down|throttl|too fast|server.?busy/i;
 
-/** Tells what a 429 is about: the daily spend cap, a rate or active-task limit, or nothing clear. */
-export function kindOf429(body: unknown): 'cap' | 'rate' | 'ambiguous' {
-	const reasons = reasonsOf(body);
+/** What was too much: money, tasks or requests. Words of both say nothing: "Too many requests. You have 1,234 credits left". */
+export function limitIn({ reasons }: Pick<Said, 'reasons'>): 'cap' | 'rate' | 'ambiguous' {
 	if (/active.?task.?limit/i.test(reasons)) return 'rate';
-	if (CAP.test(reasons)) return 'cap';
-	return RATE.test(reasons) ? 'rate' : 'ambiguous';
+	const isRate = RATE.test(reasons) || FULL.test(reasons);
+	if (CAP.test(reasons)) return isRate ? 'ambiguous' : 'cap';
+	return isRate ? 'rate' : 'ambiguous';
 }
 
-export function isServerBusy(body: unknown): boolean {
-	return /server.?busy/i.test(reasonsOf(body));
-}
+/** Whether it is about running or queued tasks, not about requests. */
+export const isAboutTasks = ({ reasons }: Said): boolean => FULL.test(reasons);
+
+export const isServerBusy = ({ reasons }: Said): boolean => /server.?busy/i.test(reasons);

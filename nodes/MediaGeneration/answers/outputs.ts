@@ -1,5 +1,5 @@
 /** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { isObject, trimmedText, urlOf, type JsonObject } from '../base/json';
+import { isObject, parseJson, trimmedText, urlOf } from '../base/json';
 import { extensionIn, mediaOf, typeByExtension } from '../audio/kinds';
 import type { Task } from './task';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
@@ -12,19 +12,21 @@ export interface TaskOutput {
 	kind: OutputKind;
 }
 
-const URL_KEY = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
+const URL_NAME = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
+/** Names of results. Under any other name an address needs the extension of a file. */
+const RESULT_NAME =
+	/output|result|audio|image|video|file|srt|json|transcript|caption|clip|song|music|sound|media|download/i;
 /** Fields with smaller copies of a result. */
-const PREVIEW_KEY = /preview|thumb|poster|waveform/i;
-/** A name with such a word refers to what the request carried, or to a page. */
+const PREVIEW_NAME = /preview|thumb|poster|waveform/i;
+/** A name with such a word refers to what the request carried, to a page, or to a stream, which is gone soon after the task has ended. */
 const OTHER_WORD =
-	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?|page|share|status|poll|cancel|dashboard)$/i;
-/** Best first. */
-const NAMED = ['output_uri', 'output_url', 'audio_url', 'all_audio_urls', 'srt_url', 'json_url'];
+	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?|param(eter)?s|page|share|status|poll|cancel|dashboard|task|self|api|docs?|avatar|logo|icon|user|author|profile|model|streams?)$/i;
+/** What people wrote, which can be an address. */
+const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
-function listOf(value: unknown): unknown[] {
-	if (Array.isArray(value)) return value.slice(0, MAX_LOOKED_AT);
-	return value === undefined ? [] : [value];
-}
+const isResultName = (name: string) =>
+	!WORDS_NAME.test(name) &&
+	!name.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => OTHER_WORD.test(word));
 
 /** Stands for the host of a relative address, of which only the path is used. */
 const NO_HOST = 'https://service.invalid/';
@@ -33,15 +35,16 @@ const extensionOf = (url: string) => extensionIn(urlOf(url, NO_HOST)?.pathname ?
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
-/** Finds an address. Words such as "pending" would be relative ones, too, so one without a leading slash needs the extension of a file. */
-function addressIn(value: unknown): string | undefined {
-	const text = trimmedText(value) ?? '';
-	if (isDataUrl(text)) return text.includes(',') ? text : undefined;
-	if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? text : undefined;
-	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return undefined;
-	const isRelative =
-		/^(\.{0,2}|\/)\/[^/]/.test(text) || typeByExtension(extensionOf(text)) !== undefined;
-	return isRelative && URL.canParse(text, NO_HOST) ? text : undefined;
+/** Whether a text is the address of a file. Words such as "pending" would be relative ones, too, so one without a leading slash needs the extension of a file. */
+function isFileAddress(text: string, name: string): boolean {
+	const isNamed = URL_NAME.test(name);
+	if (text === '') return false;
+	if (isDataUrl(text)) return text.includes(',');
+	const hasExtension = typeByExtension(extensionOf(text)) !== undefined;
+	if (/^https?:\/\//i.test(text))
+		return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));
+	if (!isNamed || /\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
+	return (/^(\.{0,2}|\/)\/[^/]/.test(text) || hasExtension) && URL.canParse(text, NO_HOST);
 }
 
 /** Makes all addresses absolute, each file once. @param baseUrl undefined if no service is known: relative ones then stay as they are */
@@ -49,17 +52,24 @@ export function resolved(
 	outputs: readonly TaskOutput[],
 	baseUrl: string | undefined,
 ): TaskOutput[] {
-	const files = outputs.map((output): [string, TaskOutput] => {
+	const files = new Map<string, TaskOutput>();
+	for (const output of outputs) {
 		const isWhole = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
 		const url = isWhole ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
-		return [url, { ...output, url }];
-	});
-	return [...new Map(files).values()];
+		if (!files.has(fileOf(url))) files.set(fileOf(url), { ...output, url });
+	}
+	return [...files.values()];
+}
+
+/** Two addresses that differ only in their signature are one file. */
+function fileOf(url: string): string {
+	if (isDataUrl(url)) return url;
+	return mediaOf(extensionOf(url)) === undefined ? url : (url.split(/[?#]/, 1)[0] ?? url);
 }
 
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
-	const [, stated] = /^data:(audio|image)\//i.exec(url) ?? [];
-	const extension = extensionOf(url);
+	const [, stated] = /^data:(audio|image)\//i.exec(url.slice(0, 20)) ?? [];
+	const extension = isDataUrl(url) ? '' : extensionOf(url);
 	const media = stated?.toLowerCase() ?? mediaOf(extension);
 	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'captions')
 		return 'transcript';
@@ -71,75 +81,71 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-/** Returns the full picture of an image, or its preview if it has no full one. */
-function imageIn(entry: unknown): string | undefined {
-	const image = isObject(entry) ? entry : { url: entry };
-	return [image.imageUrl, image.image_url, image.url, image.previewUrl, image.preview_url]
-		.map(addressIn)
-		.find((url) => url !== undefined);
-}
-
-interface FieldHolder {
+interface Field {
+	/** Entries of a list, and a bare "url", have the name of what holds them. */
 	name: string;
-	fields: JsonObject;
+	value: unknown;
+	isPreview: boolean;
+	/** Objects around it. */
 	depth: number;
 }
 
-function isResultKey(key: string): boolean {
-	// A stream plays while the task runs, and is gone soon after.
-	if (/stream/i.test(key)) return false;
-	return !key.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => OTHER_WORD.test(word));
+function fieldsIn(field: Field): Field[] {
+	const { name, value, isPreview, depth } = field;
+	if (Array.isArray(value))
+		return value.slice(0, MAX_LOOKED_AT).map((each: unknown) => ({ ...field, value: each }));
+	if (!isObject(value) || depth > MAX_LEVELS) return [];
+	const keys = Object.keys(value).slice(0, MAX_LOOKED_AT).filter(isResultName);
+	return keys.map((key) => ({
+		name: /^ur[il]s?$/i.test(key) && name !== '' ? name : key,
+		value: value[key],
+		isPreview: isPreview || PREVIEW_NAME.test(key),
+		depth: depth + 1,
+	}));
 }
 
-const namesOf = (fields: JsonObject) => Object.keys(fields).slice(0, MAX_LOOKED_AT);
+interface Found extends TaskOutput, Pick<Field, 'name' | 'isPreview'> {}
 
-/** Lists the metadata and the objects in it, the deeper ones last. */
-function holdersIn(metadata: JsonObject): FieldHolder[] {
-	const holders: FieldHolder[] = [{ name: '', fields: metadata, depth: 1 }];
-	const isSearched = (name: string) =>
-		name !== 'result_images' && isResultKey(name) && !PREVIEW_KEY.test(name);
-	for (const { fields, depth } of holders)
-		for (const name of depth < MAX_LEVELS ? namesOf(fields).filter(isSearched) : [])
-			for (const entry of listOf(fields[name]))
-				if (isObject(entry)) holders.push({ name, fields: entry, depth: depth + 1 });
-	return holders;
+/** What the task's type promises comes first, and transcripts last; before others what is called a result. */
+function inOrder(files: readonly Found[], type: string): Found[] {
+	const promised = /image/i.test(type) ? 'image' : 'audio';
+	const rank = ({ kind, name }: Found) =>
+		(kind === promised ? 0 : kind === 'transcript' ? 4 : 2) +
+		(/output|result|audio|image/i.test(name) ? 0 : 1);
+	return [...files].sort((one, other) => rank(one) - rank(other));
 }
 
 /**
- * Lists the files of a finished task, each once: full pictures first, then the named outputs, then all other addresses in the metadata,
- * the deeper ones last. Previews count only if there is nothing better.
- * @param echoes texts of the creation request, if known: addresses among them are not results, whatever query they return with
+ * Lists the files of a finished task, each once. Previews count only if there is nothing better.
+ * @param requestAddresses are no results, whatever query they return with
  */
-export function outputsOf({ raw, type = '' }: Task, echoes: Iterable<string> = []): TaskOutput[] {
-	const carried = new Set(echoes);
-	const isEcho = (url: string) => carried.has(url) || carried.has(url.split('?', 1)[0] ?? '');
-	let left = MAX_LOOKED_AT;
-	const best = new Map<string, TaskOutput>();
-	const previews = new Map<string, TaskOutput>();
-	const add = (to: typeof best, file: TaskOutput) => {
-		// A second name of the same file can say more about it than the first.
-		const known = to.get(file.url)?.kind ?? 'file';
-		if (known === 'file' && !isEcho(file.url)) to.set(file.url, file);
-	};
-	const addField = (to: typeof best, { name, fields }: FieldHolder, key: string) => {
-		// A field that is just "url" takes the name of the object that holds it.
-		const called = /^ur[il]s?$/i.test(key) ? name : key;
-		for (const value of listOf(fields[key])) {
-			const url = (left -= 1) >= 0 ? addressIn(value) : undefined;
-			if (url !== undefined) add(to, { url, kind: outputKindOf(called, url, type) });
+export function outputsOf(
+	{ raw, type = '' }: Task,
+	requestAddresses: Iterable<string> = [],
+): TaskOutput[] {
+	const carried = new Set(requestAddresses);
+	const found = new Map<string, Found>();
+	let level: Field[] = [{ name: '', value: raw, isPreview: false, depth: 0 }];
+	while (level.length > 0) {
+		const below: Field[] = [];
+		for (const field of level.slice(0, MAX_LOOKED_AT)) {
+			const { name, value, isPreview } = field;
+			const url = trimmedText(value) ?? '';
+			// Some services send their metadata as a text.
+			const inside = /^[{[]/.test(url) ? { ...field, value: parseJson(url) } : field;
+			for (const each of fieldsIn(inside)) below.push(each);
+			if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
+			if (!isFileAddress(url, name)) continue;
+			const kind = outputKindOf(name, url, type);
+			const known = found.get(fileOf(url));
+			// A second name of the same file can say more than the first; pictures stand under names for sound, too.
+			if (known === undefined || known.kind === 'file' || kind === 'image' || known.isPreview)
+				found.set(fileOf(url), { url: known?.url ?? url, kind, name, isPreview });
 		}
-	};
-	const addNamed = (holder: FieldHolder) => {
-		for (const url of listOf(holder.fields.result_images).map(imageIn))
-			if (url !== undefined) add(best, { url, kind: 'image' });
-		for (const key of NAMED) addField(best, holder, key);
-	};
-	const holders = holdersIn(isObject(raw.metadata) ? raw.metadata : {});
-	const [top, ...others] = holders;
-	[...(top ? [top] : []), { name: '', fields: raw, depth: 0 }, ...others].forEach(addNamed);
-	for (const holder of holders)
-		for (const key of namesOf(holder.fields))
-			if (URL_KEY.test(key) && isResultKey(key))
-				addField(PREVIEW_KEY.test(key) ? previews : best, holder, key);
-	return [...(best.size > 0 ? best : previews).values()];
+		level = below;
+	}
+	const all = [...found.values()];
+	const whole = all.filter(({ isPreview }) => !isPreview);
+	const best = inOrder(whole.length > 0 ? whole : all, type);
+	return best.map(({ url, kind }) => ({ url, kind }));
 }

@@ -1,50 +1,60 @@
 /** What an answer to a poll of a task means. Sources: docs/service.md, "Poll routes" and "HTTP". */
 import { isObject } from '../base/json';
-import { kindOf429, retryAfterMs } from './limits';
-import type { Answer, Reply } from './reply';
-import { wordsOf } from './said';
-import { isSameId, parseTask, taskIdsIn, type Task } from './task';
+import { limitIn, retryAfterMs } from './limits';
+import type { Reply } from './reply';
+import { saidIn, type Said } from './said';
+import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task has ended, but under another ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
+	/** The task has failed, but without an ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
 	| { kind: 'unclear'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** Every route that was tried answered 404. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** The service refused in its own words, with 401 or 403. A single one is not proof: throttling can resemble it. */
-	| { kind: 'denied'; detail: string; httpStatus: number };
+	/** The service refused in its own words, with 401 or 403. A single one is not proof, because throttling can resemble it; but what can never be read is `final`. */
+	| { kind: 'denied'; detail: string; httpStatus?: number; final?: true };
 
 export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
-	const { status } = reply;
-	const words = wordsOf(reply);
-	// An HTML page comes from a proxy in between, which knows nothing about the key.
-	const isFromProxy = !isObject(reply.body) && reply.text !== '';
-	if ((status === 401 || status === 403) && !isFromProxy)
-		return { kind: 'denied', detail: words ?? 'no reason given', httpStatus: status };
-	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus: status };
-	const task = status >= 200 && status < 300 ? parseTask(reply.body) : undefined;
-	if (task !== undefined) return aboutTask(task, taskId, reply);
-	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : 'without a task'}`;
+	const { status, body, unread } = reply;
+	const said = saidIn(reply);
+	const { words, isPage } = said;
+	const httpStatus = status;
+	const succeeded = status >= 200 && status < 300;
+	if (succeeded && unread !== undefined)
+		return { kind: 'denied', detail: words ?? unread, httpStatus, final: true };
+	// A page comes from something in between, which knows nothing about the key.
+	const isJson = isObject(body) || reply.text === '';
+	if ((status === 401 || status === 403) && isJson)
+		return { kind: 'denied', detail: words ?? `HTTP ${status}`, httpStatus };
+	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus };
+	const task = succeeded ? parseTask(body, taskId) : undefined;
+	if (task !== undefined) return aboutTask(task, taskId, said);
+	const what = isPage ? 'with a page, from something in front of the service' : 'without a task';
+	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : what}`;
 	const wait = retryAfterMs(reply.headers);
-	return { kind: 'busy', detail: words ?? nameless, httpStatus: status, retryAfterMs: wait };
+	return { kind: 'busy', detail: words ?? nameless, httpStatus, retryAfterMs: wait };
 }
 
-function aboutTask(task: Task, taskId: string, { body, status }: Answer): Poll {
-	const other = task.id;
-	const isNamed = taskIdsIn(body).some((id) => isSameId(id, taskId));
-	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
-	const isDenied = task.state === 'failed' && isObject(body) && body.success === false;
-	if (isNamed && !isDenied) return { kind: 'task', task };
-	if (task.state !== 'failed' && other === undefined) return { kind: 'task', task };
+function aboutTask(task: Task, taskId: string, said: Said): Poll {
+	const { body, status } = said.answer;
+	const isNamed = layersOf(body).some((layer) => isAbout(layer, taskId));
 	const words = task.errorText === undefined ? '' : `: ${task.errorText}`;
-	const said = (seen: string) => `HTTP ${status} with ${seen}${words}`;
-	const itsStatus = `the status "${task.status}" and`;
-	if (isNamed) return { kind: 'unclear', task, detail: said(`${itsStatus} "success": false`) };
-	const detail = said(other === undefined ? `${itsStatus} no task ID` : `another task (${other})`);
-	return task.state !== 'running' && kindOf429(task.raw) !== 'rate'
-		? { kind: 'unclear', task, detail }
-		: { kind: 'busy', detail, httpStatus: status };
+	if (!isNamed && task.id !== undefined)
+		return {
+			kind: 'busy',
+			detail: `HTTP ${status} with another task (${task.id})${words}`,
+			httpStatus: status,
+		};
+	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
+	const isDenied = isObject(body) && body.success === false;
+	if (task.state !== 'failed' || (isNamed && !isDenied)) return { kind: 'task', task };
+	const beside = isNamed ? '"success": false' : 'no task ID';
+	const detail = `HTTP ${status} with the status "${task.status}" and ${beside}${words}`;
+	const isThrottled = !isNamed && limitIn(said) === 'rate';
+	return isThrottled
+		? { kind: 'busy', detail, httpStatus: status }
+		: { kind: 'unclear', task, detail };
 }

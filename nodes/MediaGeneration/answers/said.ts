@@ -1,10 +1,19 @@
-/** The service's own words and codes in an answer. Source: docs/service.md, "Shapes". */
-import { asText, isGiven, isObject, type JsonObject } from '../base/json';
-import { MAX_LEVELS } from '../base/bounds';
+/**
+ * What an answer says: codes, words, and the task that it names. Everything that interprets an answer takes this, so that no pattern runs
+ * over what the request itself said, or over more than a few kB. Source: docs/service.md, "Shapes".
+ */
+import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
+import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
+import { quote } from '../base/words';
 import type { Answer } from './reply';
+import type { CreationRequest } from './request';
 
 /** Reasons that are quoted from one error. */
 const MAX_REASONS = 10;
+/** Characters of a reason. */
+const MAX_REASON = 1_000;
+/** Characters of an answer that is no JSON, which are searched. */
+const MAX_TEXT = 20_000;
 
 function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
 	const places = Array.isArray(loc) ? (loc as unknown[]).flatMap((each) => asText(each) ?? []) : [];
@@ -16,10 +25,15 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 
 /** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. */
 function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
-	const text = asText(said);
-	if (text !== undefined) return [field === undefined ? text : `${field}: ${text}`];
-	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
 	const inside = (each: unknown, name = field) => reasonsIn(each, name, depth + 1);
+	const text = asText(said)?.slice(0, MAX_TEXT);
+	if (text !== undefined) {
+		// Some services put their provider's error into theirs as a text.
+		const packed = /^\s*[[{]/.test(text) && depth <= MAX_LEVELS ? inside(parseJson(text)) : [];
+		if (packed.length > 0) return packed;
+		return [(field === undefined ? text : `${field}: ${text}`).slice(0, MAX_REASON)];
+	}
+	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
 	if (Array.isArray(said))
 		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
 	const error = said as JsonObject;
@@ -30,28 +44,106 @@ function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
 	return fields.flatMap(([name, each]) => inside(each, name));
 }
 
-/** Finds the service's own words, wherever a refusal or a failed task has them, each once (docs/service.md, "Shapes"). */
+/** Finds the service's own words, wherever a refusal or a failed task has them, each once. */
 export function errorTextOf(body: JsonObject): string | undefined {
-	const { error_message, error, message, detail, errors, violations, metadata } = body;
+	const { error_message, error, message, msg, detail, errors, violations, metadata } = body;
 	const inError = isObject(error)
 		? [error.message, error.error, error.errors, error.violations]
 		: [error];
 	const inMetadata = isObject(metadata) ? metadata.error_message : undefined;
-	const places = [error_message, ...inError, message, detail, errors, violations, inMetadata];
+	const places = [error_message, ...inError, message, msg, detail, errors, violations, inMetadata];
 	const reasons = new Set(places.flatMap((said) => reasonsIn(said)));
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
-export function reasonsOf(body: unknown): string {
-	if (!isObject(body)) return '';
-	const nested = isObject(body.error) ? body.error : {};
-	const codes = [body.code, nested.code].flatMap((code) => asText(code) ?? []);
-	return [...codes, errorTextOf(body)].join(' ');
+/** Lists the texts that a request carries. */
+function carriedTexts(value: unknown, depth = 0): string[] {
+	if (typeof value === 'string') return [value];
+	if (typeof value !== 'object' || value === null || depth > MAX_LEVELS) return [];
+	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
 }
 
-/** Returns the service's own words, or why they were not read, with the status. */
-export function wordsOf({ status, body, unread }: Answer): string | undefined {
-	const text = isObject(body) ? errorTextOf(body) : undefined;
-	if (text !== undefined) return `HTTP ${status}: ${text}`;
-	return unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`;
+/** Characters in a row that no two texts share by chance. */
+const QUOTED = 12;
+
+/** Takes out of a service's words what the request said, which services quote, often only in part. */
+export function withoutOwnTexts(words: string, own: readonly string[]): string {
+	let left = words.slice(0, MAX_REASON * 2);
+	for (const text of own) {
+		const least = Math.min(text.length, QUOTED);
+		for (let at = 0; least > 3 && at + least <= left.length; at += 1) {
+			let end = at + least;
+			if (!text.includes(left.slice(at, end))) continue;
+			while (end < left.length && text.includes(left.slice(at, end + 1))) end += 1;
+			left = `${left.slice(0, at)} ${left.slice(end)}`;
+		}
+	}
+	return left;
+}
+
+const TASK_ID = /^task_?id$/i;
+const TASK_ID_IN_TEXT = /"task_?id"\s{0,9}:\s{0,9}(?:"([^"\\]{1,500})("?)|(-?\d{1,40})\b)/gi;
+
+/** Finds a task that is named anywhere, but not one that the request named. */
+function namedIn(value: unknown, own: readonly string[], depth = 0): string | undefined {
+	if (typeof value !== 'object' || value === null || depth > 20) return undefined;
+	for (const [name, each] of Object.entries(value).slice(0, MAX_LOOKED_AT)) {
+		const id = TASK_ID.test(name) ? asText(each) : undefined;
+		if (id !== undefined && !own.includes(id)) return id;
+		const inside = namedIn(each, own, depth + 1);
+		if (inside !== undefined) return inside;
+	}
+	return undefined;
+}
+
+function namedInText(text: string, own: readonly string[]): Said['named'] {
+	const [found] = [...text.slice(0, MAX_TEXT).matchAll(TASK_ID_IN_TEXT)].filter(
+		([quoted]) => !own.some((each) => each.includes(quoted)),
+	);
+	if (found === undefined) return undefined;
+	const [, inQuotes, end, number] = found;
+	// An ID that is cut off is another task's.
+	return { taskId: end === '' ? undefined : (inQuotes ?? number) };
+}
+
+export interface Said {
+	answer: Answer;
+	/** Its codes, in all places that services have for one. Requests are not quoted there. */
+	codes: string;
+	/** Codes and words without the request's own texts: what patterns may run over. */
+	reasons: string;
+	/** The beginning of a text that is no JSON, likewise without them. */
+	rest: string;
+	/** For people: the service's own words, or why they were not read, with the status. */
+	words: string | undefined;
+	/** Whether something in front of the service has answered: a page where JSON belongs. */
+	isPage: boolean;
+	/** A task that the answer names, however deep, and the request did not. Its ID can be cut off. */
+	named: { taskId: string | undefined } | undefined;
+}
+
+type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
+
+/** @param request whose own words do not count */
+export function saidIn(answer: Answer, request?: Carrier): Said {
+	const { status, body, text, unread } = answer;
+	const own = request ? carriedTexts([request.body, request.pathFields, request.qs]) : [];
+	const fields = isObject(body) ? body : {};
+	const error = isObject(fields.error) ? fields.error : {};
+	const places = [fields.code, fields.status_code, error.code, error.type, error.status];
+	const codes = places.flatMap((code) => asText(code)?.slice(0, 100) ?? []).join(' ');
+	const found = errorTextOf(fields);
+	const inWords = found && `HTTP ${status}: ${quote(found, MAX_REASON)}`;
+	const inText = body === undefined ? namedInText(text, own) : undefined;
+	const taskId = namedIn(body, own);
+	return {
+		answer,
+		codes,
+		reasons: `${codes} ${withoutOwnTexts(found ?? '', own)}`,
+		rest: body === undefined ? withoutOwnTexts(text, own) : '',
+		words:
+			inWords ?? (unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`),
+		isPage: body === undefined && unread === undefined && /^\s*</.test(text),
+		named: taskId === undefined ? inText : { taskId },
+	};
 }

@@ -1,7 +1,7 @@
 /** Decides how a task ends. Polling, the last poll before sleeping, waking and the trigger pass the end on as it is. */
 import * as failures from './failures';
 import type { Failure } from '../base/outcomes';
-import { isObject } from '../base/json';
+import { asText, isObject } from '../base/json';
 import { outputsOf, type TaskOutput } from './outputs';
 import type { Task } from './task';
 
@@ -9,7 +9,7 @@ export interface Done {
 	kind: 'done';
 	taskId: string;
 	task: Task;
-	/** At least one file, unless a callback or a deadline ends the wait for them. */
+	/** Empty if the result is something else, such as a text. */
 	outputs: TaskOutput[];
 }
 
@@ -32,16 +32,49 @@ export type Verdict =
 	/** `done` without a file counts as running: it can come for a moment before the service names one (docs/service.md, "Status"). */
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
-/** @param echoes addresses in the creation request, if known: they are not results */
-export function verdictOf(taskId: string, task: Task, echoes: Iterable<string> = []): Verdict {
-	if (task.state === 'failed')
-		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
-	const outputs = task.state === 'done' ? outputsOf(task, echoes) : [];
-	return outputs.length > 0 ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
+/** What is known of the request that made a task. */
+export interface Made {
+	/** Addresses in it, which are not results. */
+	echoes?: readonly string[];
+	/** Whether it was for a file. Otherwise the task's type tells. */
+	makesFile?: boolean;
 }
 
-export function withoutFiles(taskId: string, task: Task): Failed & { task: Task } {
-	return { kind: 'failed', failure: failures.withoutOutputs(taskId, task), task };
+/** @param kind of a creation request */
+export const isForFile = (kind: string): boolean => /^(speech|sound|image)/.test(kind);
+
+const FILE_RESULT = /tts|speech|voice|sound|audio|music|song|image|video|dubbing/i;
+const TEXT_RESULT = /to.?text|transcri/i;
+
+const isFileMade = ({ type = '' }: Task, { makesFile = false }: Made) =>
+	makesFile || (FILE_RESULT.test(type) && !TEXT_RESULT.test(type));
+
+/** Whether the result is in the task itself. A text at its root is what was asked for. */
+function hasText({ raw: { metadata, result, output } }: Task): boolean {
+	const { text, transcript, transcription } = isObject(metadata) ? metadata : {};
+	return [text, transcript, transcription, metadata, result, output].some(
+		(value) => typeof value === 'string' && asText(value.trim()) !== undefined,
+	);
+}
+
+export function verdictOf(taskId: string, task: Task, made: Made = {}): Verdict {
+	if (task.state === 'failed')
+		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
+	if (task.state === 'running') return { kind: 'running', task };
+	const outputs = outputsOf(task, made.echoes);
+	const isDone = outputs.length > 0 || (!isFileMade(task, made) && hasText(task));
+	return isDone ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
+}
+
+/** Decides about a task that is done, and names no file for good. */
+export function withoutFiles(
+	taskId: string,
+	task: Task,
+	made: Made = {},
+): Done | (Failed & { task: Task }) {
+	return isFileMade(task, made)
+		? { kind: 'failed', failure: failures.withoutOutputs(taskId, task), task }
+		: { kind: 'done', taskId, task, outputs: [] };
 }
 
 /** Lists all http(s) addresses of a request, for {@link verdictOf}. */

@@ -9,8 +9,8 @@ export interface Bound {
 	text: number;
 }
 
-/** Real answers have a few kB; lists of voices and tasks up to 1 MB. Parsing the largest takes less than 100 ms. */
-export const ANSWER: Bound = { bytes: 4_000_000, depth: 100, values: 100_000, text: 4_000_000 };
+/** Real answers have a few kB, lists up to 1 MB, and tasks whose files are in the answer as data URLs some MB. */
+export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 100_000, text: 32_000_000 };
 /** Bodies of real callbacks are a few kB. */
 export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
 

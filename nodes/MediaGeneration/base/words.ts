@@ -7,9 +7,10 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 export const onOneLine = (text: string) =>
 	text.replace(CONTROLS, ' ').replaceAll('<', '‹').replaceAll('>', '›');
 
-/** Fits a text of the service into a message: on one line, and truncated. */
+/** Fits a text of the service into a message: on one line, truncated, and without HTML, which n8n's notifications would render. */
 export function quote(text = '', limit = 300): string | undefined {
-	const line = onOneLine(text).replace(/\s+/g, ' ').trim();
+	const plain = text.slice(0, 10_000).replaceAll('<', '‹').replaceAll('>', '›');
+	const line = onOneLine(plain).replace(/\s+/g, ' ').trim();
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }

@@ -5,7 +5,7 @@ import type { Created } from '../task/identity';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
-import { addressesIn, asFailed, type Done, type Failed } from '../answers/verdict';
+import { addressesIn, asFailed, isForFile, type Done, type Failed } from '../answers/verdict';
 import { createdFor } from './creating';
 import { noteFailure } from './conclude';
 import type { Item, Part, PartResult } from './item';
@@ -58,13 +58,13 @@ async function waitFor(
 }
 
 /** Derives from a task's request how to watch it. */
-function shownBy(part: Part): Pick<Watch, 'echoes' | 'named' | 'seen'> {
+function shownBy(part: Part): Pick<Watch, 'echoes' | 'makesFile' | 'named' | 'seen'> {
 	if (part.kind === 'awaits') return { echoes: [], named: true, seen: part.seen };
-	const { body, qs } = part.request;
+	const { body, qs, kind } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
-	return { echoes: addressesIn([sent, qs]), named: false };
+	return { echoes: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
 }
 
 /** Halts the run if a task's failure ends it. A task cancelled because another item failed has no failure of its own. */

@@ -51,15 +51,15 @@ async function poll(
 	task: NotedTask & { signal: AbortSignal },
 	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
-	const { taskId, known, echoes, deadline } = task;
+	const { taskId, known, deadline } = task;
 	const reportedFailed = reported.saysFailed && reported.taskId === taskId;
 	const at = { ...task, timeoutMs: 5_000, reportedFailed };
 	const poll = await askUntilClear(client, at, realClock);
 	const seen = poll.kind === 'task' ? poll.task : known;
-	const verdict = seen && verdictOf(taskId, seen, echoes);
+	const verdict = seen && verdictOf(taskId, seen, task);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
 	if (reported.givenUp.includes(taskId)) {
-		if (seen?.state === 'done') return withoutFiles(taskId, seen);
+		if (seen?.state === 'done') return withoutFiles(taskId, seen, task);
 		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
 		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));
 	}

@@ -11,7 +11,7 @@ import { backoffMs, unlessAborted, type Clock } from '../base/clock';
 import type { Failure } from '../base/outcomes';
 import { seconds } from '../base/words';
 import { asText } from '../base/json';
-import { readCreation } from '../answers/creation';
+import { readCreation, type Creation } from '../answers/creation';
 import type { Created } from './identity';
 import {
 	fullAccountOf,
@@ -75,7 +75,7 @@ async function sendInTurn(
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
 		const sentAt = now();
-		const creation = readCreation(await exchange(deps, request, sentAt));
+		const creation = readCreation(await exchange(deps, request, sentAt), request);
 		line.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
@@ -105,6 +105,11 @@ async function sendInTurn(
 				break;
 			}
 			default: {
+				// A full account is waited for apart from the Timeout.
+				const isApart = creation.kind === 'full' && !place.boundsFull;
+				const askedUntil = now() + (creation.retryAfterMs ?? 0);
+				if (!isApart && askedUntil >= place.deadline)
+					return { kind: 'failed', failure: creation.failure };
 				impatientSince = undefined;
 				const words = line.logLine(place, now());
 				if (words !== undefined) logOf(deps.context).warn(words);
@@ -136,13 +141,17 @@ async function exchange(
 	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
-	if (reply === undefined) void sent.then((late) => logLate(deps, late, sentAt));
+	if (reply === undefined)
+		void sent.then((late) => logLate(deps, readCreation(late, request), sentAt));
 	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 }
 
 /** Names the task in the log, which is the only place left after the execution was stopped. */
-function logLate({ client, context, ledger }: CreateDeps, reply: Reply, sentAt: number): void {
-	const creation = readCreation(reply);
+function logLate(
+	{ client, context, ledger }: CreateDeps,
+	creation: Creation,
+	sentAt: number,
+): void {
 	const isCreated = creation.kind === 'created';
 	const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 	if (taskId === undefined) return;

@@ -5,8 +5,7 @@ import type { CreationRequest } from '../answers/request';
 import type { Account, SpeechRoute } from '../transport/account';
 import type { ApiRequest, ServiceClient } from '../transport/client';
 import type { Reply } from '../answers/reply';
-import { wordsOf } from '../answers/said';
-import { mentionsTask } from '../answers/task';
+import { saidIn } from '../answers/said';
 import { asText, isObject } from '../base/json';
 
 type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
@@ -51,14 +50,15 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 }
 
 /** Tells whether an answer refuses the request, so that nothing was created, and asks for v3. */
-function asksForV3(reply: Reply): boolean {
-	if (!reply.answered || !REFUSALS.has(reply.status) || mentionsTask(reply.text)) return false;
+function asksForV3(reply: Reply, request: CreationRequest): boolean {
+	if (!reply.answered || !REFUSALS.has(reply.status)) return false;
+	const { named, reasons, rest } = saidIn(reply, request);
 	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);
-	return isRefused && MOVED.test(wordsOf(reply) ?? reply.text);
+	return isRefused && named === undefined && (MOVED.test(reasons) || MOVED.test(rest));
 }
 
-const isNowhere = (reply: Reply) =>
-	reply.answered && reply.status === 404 && !mentionsTask(reply.text);
+const isNowhere = (reply: Reply, request: CreationRequest) =>
+	reply.answered && reply.status === 404 && saidIn(reply, request).named === undefined;
 
 /**
  * Sends a creation, and again by the other route if the first one refused it in favour of that.
@@ -75,11 +75,12 @@ export async function sendByRoute(
 		await client.send({ ...common, ...wireOf(request, route) });
 	const [first = 'v1', second] = routesFor(request, account);
 	const reply = await send(first);
-	const isMoved = first === 'v1' ? asksForV3(reply) : isNowhere(reply);
+	const isMoved = first === 'v1' ? asksForV3(reply, request) : isNowhere(reply, request);
 	const other = second === undefined || !isMoved || over.aborted ? undefined : await send(second);
 	// If each route refers to the other, v3 decides.
-	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other));
+	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other, request));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
-	if (other !== undefined && route === 'v3' && !isNowhere(answer)) account.speechRoute = 'v3';
+	if (other !== undefined && route === 'v3' && !isNowhere(answer, request))
+		account.speechRoute = 'v3';
 	return answer;
 }

@@ -10,17 +10,15 @@ import type { Poll } from '../answers/poll';
 import type { Task } from '../answers/task';
 import { denied, taskMissing, timedOut } from '../answers/failures';
 import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Seen } from '../transport/until';
-import { verdictOf, withoutFiles, type Ended } from '../answers/verdict';
+import { verdictOf, withoutFiles, type Ended, type Made } from '../answers/verdict';
 import { pace, rarePace } from './pace';
 
 /** A task to wait for. Times are epoch ms. */
-export interface Watch {
+export interface Watch extends Made {
 	taskId: string;
 	createdAt: number;
 	/** Time of the last poll, so that a task that finished in time is not given up. */
 	deadline: number;
-	/** Addresses in the request, which are not results. */
-	echoes: readonly string[];
 	/** Whether the user gave its ID: it may have ended long ago, or not exist. */
 	named: boolean;
 	/** Whether the service has shown it before. */
@@ -102,7 +100,7 @@ function judge(
 	before: SoFar,
 	{ poll, nowMs }: { poll: Poll; nowMs: number },
 ): SoFar | Ended {
-	const { taskId, echoes } = watch;
+	const { taskId } = watch;
 	// If no poll has shown a task whose ID the user gave, that ID is mistyped.
 	const isMistyped =
 		watch.named && !watch.seen && before.task === undefined && poll.kind === 'missing';
@@ -115,11 +113,11 @@ function judge(
 		return { kind: 'failed', failure, task: before.task };
 	}
 	const { task } = clear;
-	const verdict = verdictOf(taskId, task, echoes);
+	const verdict = verdictOf(taskId, task, watch);
 	if (verdict.kind !== 'running') return verdict;
 	if (task.state !== 'done') return { ...soFar, task };
 	const fileless = before.fileless + 1;
-	return fileless > 3 ? withoutFiles(taskId, task) : { ...soFar, task, fileless };
+	return fileless > 3 ? withoutFiles(taskId, task, watch) : { ...soFar, task, fileless };
 }
 
 function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: number }): number {
@@ -143,8 +141,9 @@ function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: numbe
 	}
 }
 
-function outOfTime({ taskId, deadline, createdAt }: Watch, { task, last }: SoFar): Ended {
-	if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task);
+function outOfTime(watch: Watch, { task, last }: SoFar): Ended {
+	const { taskId, deadline, createdAt } = watch;
+	if (task?.state === 'done' && task.id !== undefined) return withoutFiles(taskId, task, watch);
 	const detail = last === undefined || last.kind === 'task' ? undefined : last.detail;
 	const failure = timedOut(taskId, deadline - createdAt, { task, detail });
 	return { kind: 'failed', failure, task };

@@ -3,7 +3,9 @@ import { createHash } from 'crypto';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, now } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { kindOf429, retryAfterMs } from '../answers/limits';
+import { askedPauseMs, limitIn } from '../answers/limits';
+import type { Answer } from '../answers/reply';
+import { saidIn } from '../answers/said';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 
 export type PollRoute = 'v1' | 'v1e';
@@ -57,15 +59,13 @@ export class Account {
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
 
-	/** Pauses for a 429 or 503 with Retry-After. A limit on spending does not say when to come back. */
-	noteThrottling(
-		purpose: Purpose,
-		{ status, headers, body }: { status: number; headers: Record<string, unknown>; body: unknown },
-		nowMs: number = now(),
-	): void {
-		if ((status !== 429 && status !== 503) || kindOf429(body) === 'cap') return;
-		const wait = retryAfterMs(headers);
-		if (wait !== undefined) this.pause(purpose, nowMs, wait);
+	/** Pauses for a 429 or 503 with Retry-After, whatever its words; but the reset of a daily limit holds back nobody else. */
+	noteThrottling(purpose: Purpose, answer: Answer, nowMs: number = now()): void {
+		if (answer.status !== 429 && answer.status !== 503) return;
+		const said = saidIn(answer);
+		const wait = askedPauseMs(said);
+		if (wait === undefined || (wait > MAX_RETRY_AFTER_MS && limitIn(said) === 'cap')) return;
+		this.pause(purpose, nowMs, wait);
 	}
 }
 

@@ -4,7 +4,7 @@ import type { ServiceClient } from './client';
 import { readPoll, type Poll } from '../answers/poll';
 import { now } from '../base/clock';
 import { uriEncoded } from '../base/json';
-import { describesTask } from '../answers/task';
+import { describesTask, isUsableId } from '../answers/task';
 
 export interface PollRequest {
 	taskId: string;
@@ -23,6 +23,12 @@ async function pollOnRoute(
 	return readPoll(reply, taskId);
 }
 
+const UNUSABLE_ID: Poll = {
+	kind: 'denied',
+	detail: 'its ID can not be one part of an address',
+	final: true,
+};
+
 /** Polls a task once: on the route that last showed a task, and if it is unknown there, on the other one. */
 export async function pollTask(
 	client: ServiceClient,
@@ -30,6 +36,7 @@ export async function pollTask(
 	clockNow: () => number = now,
 ): Promise<Poll> {
 	const { account } = client;
+	if (!isUsableId(at.taskId)) return UNUSABLE_ID;
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
 		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });
@@ -42,6 +49,8 @@ export async function pollTask(
 	const first = await ask(route);
 	if (first.poll.kind !== 'missing' || clockNow() >= end) return first.poll;
 	const second = await ask(route === 'v1' ? 'v1e' : 'v1');
-	// If the other route does not exist, refuses, or describes no task, the first answer counts.
-	return second.poll.kind === 'busy' || second.isTask ? second.poll : first.poll;
+	// The first answer counts if the other route does not exist, refuses, or describes no task, as a page for every path does.
+	const { httpStatus = 500 } = second.poll.kind === 'busy' ? second.poll : { httpStatus: 404 };
+	const isBusy = httpStatus >= 500 || httpStatus === 429;
+	return isBusy || second.isTask ? second.poll : first.poll;
 }

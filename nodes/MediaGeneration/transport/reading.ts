@@ -8,7 +8,7 @@ import { attemptAsync, FailureError, type Attempt, type Failure } from '../base/
 import { seconds } from '../base/words';
 import { isObject, type JsonObject } from '../base/json';
 import { unreadable } from '../answers/failures';
-import { wordsOf } from '../answers/said';
+import { saidIn } from '../answers/said';
 import { creditsOf } from '../answers/balance';
 
 export interface Reading {
@@ -34,7 +34,7 @@ function readingProblem(reply: Reply, what: string) {
 	const refusedInside = isObject(body) && body.success === false;
 	if (succeeded && body !== undefined && !refusedInside) return undefined;
 	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
-	const failure = unreadable(what, wordsOf(reply) ?? `HTTP ${status}${nameless}`, status);
+	const failure = unreadable(what, saidIn(reply).words ?? `HTTP ${status}${nameless}`, status);
 	const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
 	return { failure, isFinal: !succeeded && !isBusy };
 }

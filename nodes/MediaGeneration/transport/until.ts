@@ -26,7 +26,7 @@ export interface Seen {
 	busy: number;
 	/** Refusals since the task was last shown. `since` is epoch ms. */
 	refused: { polls: number; since: number };
-	/** The task's end as one poll showed it, under another ID or beside `success: false`: it counts once another poll repeats it. */
+	/** The task's failure as one poll showed it, without an ID or beside `success: false`: it counts once another poll repeats it. */
 	unclear: Task | undefined;
 	/** A callback said that the task failed, which counts as one poll once the service says the same. */
 	reportedFailed: boolean;
@@ -55,8 +55,7 @@ export function weigh(
 			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: poll };
 		case 'unclear': {
 			const { task } = poll;
-			const isReported = before.reportedFailed && task.state === 'failed';
-			const isRepeated = before.unclear !== undefined || isReported;
+			const isRepeated = before.unclear !== undefined || before.reportedFailed;
 			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
 			return { seen: { ...seen, unclear: task }, clear };
 		}
@@ -64,11 +63,12 @@ export function weigh(
 		case 'missing': {
 			const { unclear, refused } = before;
 			// A service can drop a task that failed.
-			if (poll.kind === 'missing' && unclear?.state === 'failed')
+			if (poll.kind === 'missing' && unclear !== undefined)
 				return { seen, clear: { kind: 'task', task: unclear } };
 			const polls = refused.polls + 1;
 			const since = refused.polls === 0 ? nowMs : refused.since;
-			const isProved = polls >= proof.polls && nowMs - since >= proof.ms;
+			const isFinal = poll.kind === 'denied' && poll.final === true;
+			const isProved = isFinal || (polls >= proof.polls && nowMs - since >= proof.ms);
 			return { seen: { ...seen, refused: { polls, since } }, clear: isProved ? poll : undefined };
 		}
 	}

@@ -59,7 +59,8 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		const settings = { ...files, download: files.download && !isUntrusted };
 		const { items, failure } = await delivery.deliver(done, settings, { index, extra });
 		const hasNone = verdict.kind === 'running' && task.state === 'done';
-		const missing = hasNone ? withoutFiles(taskId, task).failure : failure;
+		const ended = hasNone ? withoutFiles(taskId, task) : undefined;
+		const missing = ended?.kind === 'failed' ? ended.failure : failure;
 		const error = isUntrusted && outputs.length > 0 ? UNTRUSTED : missing?.message;
 		if (error !== undefined) for (const { json } of items) json.download_error = error;
 		return items;
