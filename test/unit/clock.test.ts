@@ -1,5 +1,6 @@
 /** Time limits and pauses, by the timers of n8n and of Node.js, while time passes at once. */
-import { timeLimit } from '../../nodes/MediaGeneration/base/clock';
+import { getEventListeners } from 'node:events';
+import { onAbort, timeLimit } from '../../nodes/MediaGeneration/base/clock';
 import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
 import { onMachine } from '../support/machine';
 
@@ -12,6 +13,21 @@ test('after its end, nothing aborts a time limit any more', async () => {
 		outer.abort();
 		expect(ended.signal.aborted).toBe(false);
 	});
+});
+
+test('nothing listens any more once everybody has what they waited for: Node.js 20 would keep the signal', () => {
+	const { signal } = new AbortController();
+	const forget = [onAbort(signal, () => {}), onAbort(signal, () => {})];
+	expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+	forget.forEach((each) => each());
+	expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+	let heard = 0;
+	const again = onAbort(signal, () => (heard += 1));
+	// Twice does no harm.
+	forget.forEach((each) => each());
+	signal.dispatchEvent(new Event('abort'));
+	again();
+	expect(heard).toBe(1);
 });
 
 test.each([1e12, Infinity])('a limit of %d ms is not over at once', async (ms) => {

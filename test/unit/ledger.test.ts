@@ -20,11 +20,13 @@ const FAILURE: Failure = { outcome: 'unknown', message: 'm', description: 'd' };
 const SLOT: Slot = { item: 0, part: 0 };
 const OTHER_ITEM: Slot = { item: 1, part: 0 };
 
-beforeEach(() => {
-	// The machine's clock agrees with ours.
+/** The machine's clock and ours. */
+function agree() {
 	jest.spyOn(performance, 'now').mockReturnValue(0);
 	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin);
-});
+}
+agree();
+beforeEach(agree);
 
 const NOTHING = { kind: 'nothing' };
 const FOUND = CREATED;
@@ -49,9 +51,13 @@ function storeAfter(
 	acts(ledger);
 	return saved(store);
 }
+/** As a run does with each of its requests, before anything is created. */
+function lookUp(ledger: Ledger, request: ReturnType<typeof asked>) {
+	ledger.takeUp(request);
+	return ledger.earlierOf(request);
+}
 const earlier = (store: LedgerStore, run: NodeRun, slot = SLOT, request: Request = REQUEST) => {
-	const found = new Ledger(store, run).earlier(asked(slot, request));
-	return { ...found };
+	return lookUp(new Ledger(store, run), asked(slot, request));
 };
 
 function create(ledger: Ledger, slot = SLOT, created = CREATED): void {
@@ -83,7 +89,7 @@ test.each<[string, () => LedgerStore, Slot, Request, NodeRun, object]>([
 
 test('the same request to another service is another one, a resume URL of another execution is not', () => {
 	const elsewhere = asked(SLOT, REQUEST, 'https://b.example');
-	expect(new Ledger(made(), LATER).earlier(elsewhere)).toEqual(NOTHING);
+	expect(lookUp(new Ledger(made(), LATER), elsewhere)).toEqual(NOTHING);
 	const withUrl = (receive_url: string) => ({ ...REQUEST, body: { ...REQUEST.body, receive_url } });
 	const url = 'https://n8n.example/wait/7/node';
 	const store = storeAfter(RUN, (ledger) => {
@@ -211,7 +217,7 @@ test.each<[string, object]>([
 	['no run', notesOf([], { openedIn: undefined })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
-	const found = ledger.earlier(asked(SLOT));
+	const found = lookUp(ledger, asked(SLOT));
 	expect(found).toMatchObject({ kind: 'unread', failure: { outcome: 'unknown' } });
 	expect(() => ledger.sending(asked(SLOT), 4)).toThrow(/can't be read; the task may exist/);
 });
@@ -233,7 +239,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 		acts = (_: Ledger) => {},
 	) => {
 		const ledger = new Ledger(store, run, { killed: since });
-		const kinds = [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
+		const kinds = [SLOT, OTHER_ITEM].map((slot) => lookUp(ledger, asked(slot)));
 		acts(ledger);
 		return kinds;
 	};
@@ -244,7 +250,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 	expect(tryOf(LATER, killed(7))).toMatchObject([FOUND, unrecorded]);
 	const left = storeAfter(RUN, () => {});
 	const after = new Ledger(left, LATER, { killed: killed(7) });
-	expect(after.earlier(asked(SLOT))).toEqual(NOTHING);
+	expect(lookUp(after, asked(SLOT))).toEqual(NOTHING);
 });
 
 test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
@@ -252,7 +258,7 @@ test('a run that n8n killed saved none of its notes: its Retry comes with those 
 	const unrecorded = { kind: 'unrecorded', sentAt: 3, overAt: 9 };
 	const retryOf = (repeated: string, run: NodeRun, store = storeAfter(RUN, create)) => {
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
-		return [SLOT, OTHER_ITEM].map((slot) => ledger.earlier(asked(slot)));
+		return [SLOT, OTHER_ITEM].map((slot) => lookUp(ledger, asked(slot)));
 	};
 	expect(retryOf('7', LATER)).toMatchObject([FOUND, NOTHING]);
 	expect(retryOf('8', LATEST)).toMatchObject([FOUND, unrecorded]);
@@ -327,4 +333,34 @@ test("a file's content, name and field are parts of what is asked for; how it is
 	for (const other of [REQUEST, file('2'), file('1', 'b.png')]) expect(hash(other)).not.toBe(plain);
 	const noted = storeAfter(RUN, (ledger) => ledger.sending(asked(SLOT, streamed), 4));
 	expect(JSON.stringify(noted)).toContain('"sha256":"1"');
+});
+
+test('times are noted by the machine’s clock: ours stands still while the machine sleeps', () => {
+	const store = storeAfter(RUN, create);
+	storeAfter(RUN, (ledger) => lose(ledger, OTHER_ITEM), store);
+	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin + 3_600_000);
+	expect(earlier(store, LATER)).toMatchObject({ createdAt: 5 - 3_600_000 });
+	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject({ sentAt: 4 - 3_600_000 });
+	// Nothing was sent in the future, whatever somebody has set the machine's clock to.
+	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin - 1e13);
+	expect(earlier(store, LATER)).toMatchObject({ createdAt: performance.timeOrigin });
+});
+
+test('20,000 tasks are taken up without holding up n8n', () => {
+	const slots = Array.from({ length: 20_000 }, (_, item) => ({ item, part: 0 }));
+	const store: LedgerStore = {};
+	const ledger = new Ledger(store, RUN);
+	for (const slot of slots) create(ledger, slot, { ...CREATED, taskId: `t${slot.item}` });
+	let reads = 0;
+	const { entries } = store.createdTasks as { entries: object[] };
+	// All requests are equal, the worst case.
+	const counted = entries.map(
+		(entry) =>
+			new Proxy(entry, { get: (of, name) => ((reads += 1), Reflect.get(of, name) as unknown) }),
+	);
+	entries.splice(0, entries.length, ...counted);
+	const retry = new Ledger(store, LATER);
+	const found = slots.map((slot) => lookUp(retry, asked(slot)));
+	expect(found.at(-1)).toMatchObject({ taskId: 't19999' });
+	expect(reads).toBeLessThan(2_000_000);
 });

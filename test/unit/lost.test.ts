@@ -29,7 +29,11 @@ interface Given {
 	/** Whether answers have a Date header. */
 	dated?: boolean;
 	/** The answer to a request, where it is not the list. */
-	instead?: (path: string, count: number) => Reply | undefined;
+	instead?: (
+		path: string,
+		count: number,
+		clock: VirtualClock,
+	) => Reply | Promise<Reply> | undefined;
 }
 
 /** A service with this list. The times are by its clock, which is ahead of ours. */
@@ -39,7 +43,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 	const ledger = { taskIds: [NOTED] };
 	const client = scriptedClient(({ path }, count) => {
 		readAt.push(clock.now() - START);
-		const other = instead?.(path, count);
+		const other = instead?.(path, count, clock);
 		if (other !== undefined) return other;
 		const page = Number(/page=(\d+)/.exec(path)?.[1]);
 		const data = tasks.slice(100 * (page - 1), 100 * page);
@@ -170,6 +174,15 @@ test.each<[string, string | undefined, unknown]>([
 		instead: (path) => (path.endsWith('/full') ? full : undefined),
 	});
 	expect(await found({ request: request('rain on a roof') })).toEqual(expected);
+});
+
+test('what is read after the list, for a minute, makes no task newer than it is', async () => {
+	const cut = taskOf('b', 500, { text: 'rai', text_truncated: true });
+	const { found } = setting([taskOf('a', -30_000), cut], {
+		instead: (path, _count, clock) =>
+			path.endsWith('/full') ? clock.sleep(60_000).then(() => answer(500)) : undefined,
+	});
+	expect(await found({ overAt: START + 1 })).toEqual(['a', 'b']);
 });
 
 test('ten are named at most, the likely ones first', async () => {

@@ -18,7 +18,19 @@ export function clockAheadMs(): number {
 	return Date.now() - now();
 }
 
-const listening = new WeakMap<AbortSignal, Set<() => void>>();
+interface Listener {
+	acts: Set<() => void>;
+	stop: () => void;
+}
+
+const listening = new WeakMap<AbortSignal, Listener>();
+
+function listenTo(signal: AbortSignal): Listener {
+	const acts = new Set<() => void>();
+	const actAll = () => acts.forEach((each) => each());
+	signal.addEventListener('abort', actAll, { once: true });
+	return { acts, stop: () => signal.removeEventListener('abort', actAll) };
+}
 
 /**
  * Acts at once if the signal has aborted already. One listener serves all callers, because Node.js warns of signals with more than ten.
@@ -26,14 +38,15 @@ const listening = new WeakMap<AbortSignal, Set<() => void>>();
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
 	if (signal.aborted) act();
-	const acts = getOrCreate(listening, signal, () => {
-		const all = new Set<() => void>();
-		signal.addEventListener('abort', () => all.forEach((each) => each()), { once: true });
-		return all;
-	});
+	const { acts, stop } = getOrCreate(listening, signal, () => listenTo(signal));
 	const mine = () => act();
 	acts.add(mine);
-	return () => acts.delete(mine);
+	return () => {
+		if (!acts.delete(mine) || acts.size > 0) return;
+		// Node.js 20 keeps what `AbortSignal.any` made as long as anybody listens to it.
+		stop();
+		listening.delete(signal);
+	};
 }
 
 /** Shared reason for aborts: without one, each abort makes an exception with a stack, and n8n's `sleep` does so for one that is no error. */

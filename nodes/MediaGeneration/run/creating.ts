@@ -1,10 +1,10 @@
 /** Gets the task of a part: taken up, found again, or created. The ledger knows at every moment what may have been paid for. */
 import { adviceOn, missingOperation } from '../actions/refusal';
-import type { ItemSettings } from '../actions/waiting';
+import type { Work } from '../base/clock';
 import type { Failure } from '../base/outcomes';
 import { asText } from '../base/json';
 import { logOf } from '../n8n/clean';
-import { createTask, type Submitted } from '../task/create';
+import { createTask, NOT_CREATED, type Submitted } from '../task/create';
 import { SENT_AGAIN, UNCLEAR_ADVICE } from '../answers/creation';
 import type { Created } from '../task/identity';
 import type { Asked, Earlier } from '../task/ledger';
@@ -15,15 +15,16 @@ import { askedFor, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 
 /**
- * Counts and claims the tasks of earlier tries before anything is created.
+ * Counts the tasks of earlier tries, and expects those that may exist, before anything is created.
  * @returns a function to call at the end: until then a listed task may be that of any request that is searched for
  */
-export function takeUpEarlier(run: Run, items: readonly Item[]): () => void {
+export function* expectEarlier(run: Run, items: readonly Item[]): Work<() => void> {
 	const { client, ledger, spending } = run;
 	const ends: Array<() => void> = [];
 	for (const part of items.flatMap(({ parts }) => parts)) {
+		yield;
 		if (part.kind !== 'creates') continue;
-		const earlier = ledger.earlier(askedFor(client, part));
+		const earlier = ledger.earlierOf(askedFor(client, part));
 		if (earlier.kind === 'unrecorded') ends.push(expectTask(client.account, part.request));
 		if (earlier.kind === 'unclear') ends.push(expectTask(client.account, earlier.request));
 		if (earlier.kind !== 'created') continue;
@@ -42,112 +43,106 @@ export async function createdFor(
 	const { client, ledger, paidTasks } = run;
 	const asked = askedFor(client, part);
 	try {
-		const earlier = await findEarlier(run, item.settings, asked);
-		const made = earlier ?? keepUnclear(run, asked, await createWithinCredits(run, item, asked));
+		const made = await createOnce(run, item, asked);
 		if (made.kind === 'created') paidTasks.add(made.taskId, part.slot.item);
 		return made;
 	} catch (error) {
-		// The ledger's note of a creation that was sent prevents a resend.
-		const left = ledger.earlier(asked);
-		const taskId = left.kind === 'created' ? left.taskId : undefined;
-		return asFailed(broken(error, 'sent', taskId));
+		// What was sent has a note, which prevents another try from sending it again.
+		const left = ledger.earlierOf(asked);
+		return asFailed(broken(error, 'sent', left.kind === 'created' ? left.taskId : undefined));
 	}
 }
 
-/** Keeps the first, unclear result if nothing was created instead: it may still be paid for. */
-function keepUnclear({ ledger }: Run, asked: Asked, made: Created | Failed): Created | Failed {
-	if (made.kind !== 'failed' || made.failure.outcome === 'unknown') return made;
-	const left = ledger.earlier(asked);
-	if (left.kind !== 'unclear') return made;
-	const message = `${left.failure.message}; this try: ${made.failure.message}`;
-	return asFailed({ ...left.failure, message });
+/** Returns the task of an earlier try, or creates one if nothing can have been created. */
+async function createOnce(run: Run, item: Item, asked: Asked): Promise<Created | Failed> {
+	const earlier = run.ledger.earlierOf(asked);
+	switch (earlier.kind) {
+		case 'created':
+			return earlier;
+		case 'nothing':
+			return await createAnew(run, item, asked);
+		case 'unread':
+			return asFailed(earlier.failure);
+		case 'unclear':
+			return await settleUnclear(run, item, { asked, earlier });
+		case 'unrecorded':
+			return await settleUnrecorded(run, item, { asked, earlier });
+	}
 }
 
-/** Finds what became of a request before: its task, or why nothing may be created. Undefined if it is to be created. */
-async function findEarlier(
+interface Doubt<Kind extends Earlier['kind']> {
+	asked: Asked;
+	earlier: Extract<Earlier, { kind: Kind }>;
+}
+
+/** The answer to an earlier request never came, so its task may exist. It is sent again only if the user asked for that. */
+async function settleUnclear(
 	run: Run,
-	{ sendUnclearAgain }: ItemSettings,
-	asked: Asked,
-): Promise<Created | Failed | undefined> {
-	const earlier = run.ledger.earlier(asked);
-	if (earlier.kind === 'nothing') return undefined;
-	if (earlier.kind === 'created') return earlier;
-	if (earlier.kind === 'unread') return asFailed(earlier.failure);
+	item: Item,
+	{ asked, earlier }: Doubt<'unclear'>,
+): Promise<Created | Failed> {
+	const { failure } = earlier;
 	// A task whose ID is known can be fetched.
-	if (earlier.kind === 'unclear' && earlier.failure.taskId !== undefined)
-		return asFailed(earlier.failure);
-	const finding = await findAgain(run, asked, earlier);
-	if (finding.kind === 'created') {
-		run.ledger.created(asked, finding);
-		run.spending.note({ ...finding, isTakenUp: earlier.kind === 'unrecorded' });
-		return finding;
-	}
-	if (sendUnclearAgain) return undefined;
-	const { candidates, unread } = finding;
-	if (earlier.kind === 'unclear') return asFailed(withCandidates(earlier.failure, candidates));
-	return mayCreate(finding) ? undefined : asFailed(withCandidates(unrecorded(unread), candidates));
+	if (failure.taskId !== undefined) return asFailed(failure);
+	const found = await searchFor(run, asked, earlier);
+	if (found.kind === 'created') return found;
+	if (!item.settings.sendUnclearAgain) return asFailed(withCandidates(failure, found.candidates));
+	const made = await createAnew(run, item, asked);
+	if (made.kind === 'created' || made.failure.outcome === 'unknown') return made;
+	// Nothing was created now, but the first task may still be paid for.
+	return asFailed({ ...failure, message: `${failure.message}; this try: ${made.failure.message}` });
 }
 
-async function findAgain(
+/** n8n was killed, and may have sent the request without a note. It is created if a readable list shows nothing that could be its task. */
+async function settleUnrecorded(
 	run: Run,
-	{ request }: Asked,
-	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
-): Promise<Finding> {
-	const { client } = run;
-	const sought = { request, ...earlier, isEarlier: true };
-	const known = expectTask(client.account, sought.request);
-	try {
-		return await findLost(run, sought);
-	} finally {
-		known();
-	}
-}
-
-const mayCreate = (finding: Finding) =>
-	finding.kind === 'unfound' && !finding.unread && finding.candidates.length === 0;
-
-function unrecorded(unread: Failure | undefined): Failure {
+	item: Item,
+	{ asked, earlier }: Doubt<'unrecorded'>,
+): Promise<Created | Failed> {
+	const found = await searchFor(run, asked, earlier);
+	if (found.kind === 'created') return found;
+	const { candidates, unread } = found;
+	const isMissing = unread === undefined && candidates.length === 0;
+	if (isMissing || item.settings.sendUnclearAgain) return await createAnew(run, item, asked);
 	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
-	return {
+	const failure: Failure = {
 		outcome: 'unknown',
 		message: `n8n ended in an earlier execution that may have created this task${why}`,
 		description: UNCLEAR_ADVICE,
 	};
+	return asFailed(withCandidates(failure, candidates));
 }
 
-async function createWithinCredits(
+/** Searches for the task of an earlier try. It is expected already, see {@link expectEarlier}. */
+async function searchFor(
 	run: Run,
-	{ settings, refusal: ofItem }: Item,
 	asked: Asked,
-): Promise<Created | Failed> {
-	const { context, ledger, spending } = run;
+	earlier: Doubt<'unclear' | 'unrecorded'>['earlier'],
+): Promise<Finding> {
+	const found = await findLost(run, { request: asked.request, ...earlier, isEarlier: true });
+	if (found.kind !== 'created') return found;
+	run.ledger.created(asked, found);
+	// A killed execution has paid for it.
+	run.spending.note({ ...found, isTakenUp: earlier.kind === 'unrecorded' });
+	return found;
+}
+
+async function createAnew(run: Run, item: Item, asked: Asked): Promise<Created | Failed> {
+	const { over, spending } = run;
 	const endTurn = await spending.turn();
 	try {
-		const refusal = ofItem ?? (await spending.refusal());
+		const refusal = item.refusal ?? (over.aborted ? NOT_CREATED : await spending.refusal());
 		if (refusal !== undefined) return asFailed(refusal);
-		const submitted = await createOrFind(run, asked, settings.timeoutMs);
+		const submitted = await submit(run, asked, item.settings.timeoutMs);
 		spending.sent(submitted);
-		if (submitted.kind === 'created') return submitted;
-		const { failure } = submitted;
-		const { slot, request } = asked;
-		if (failure.taskId !== undefined)
-			logOf(context).warn(
-				`task ${failure.taskId} for item ${slot.item} of execution ${ledger.run.executionId} may exist`,
-			);
-		const advice = adviceOn(failure.message, request, settings);
-		// A task whose ID is known can be fetched.
-		const isSentAgain =
-			settings.sendUnclearAgain && submitted.kind === 'unclear' && failure.taskId === undefined;
-		const said = isSentAgain ? SENT_AGAIN : failure.description;
-		const message = missingOperation(failure, request) ?? failure.message;
-		return asFailed({ ...failure, message, description: `${said}${advice}` });
+		return submitted.kind === 'created' ? submitted : explained(run, item, { asked, submitted });
 	} finally {
 		endTurn();
 	}
 }
 
-/** Searches for a creation without a clear answer: if it is found, it counts as created. */
-async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
+/** Sends a creation with a note of it, and searches for its task if no clear answer comes: what is found counts as created. */
+async function submit(run: Run, asked: Asked, timeoutMs: number): Promise<Submitted> {
 	const { request, slot } = asked;
 	const { client, ledger, now } = run;
 	try {
@@ -155,7 +150,7 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 	} catch (error) {
 		return { kind: 'failed', failure: broken(error, 'nothing') };
 	}
-	const known = expectTask(client.account, request);
+	const stopExpecting = expectTask(client.account, request);
 	try {
 		// An agent waits for its tool no longer than the Timeout.
 		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
@@ -165,15 +160,35 @@ async function createOrFind(run: Run, asked: Asked, timeoutMs: number): Promise<
 		if (submitted.kind !== 'unclear') return submitted;
 		// The note comes before the search, because the execution may be stopped meanwhile.
 		ledger.unclear(asked, submitted);
-		if (submitted.failure.taskId !== undefined) return submitted;
-		const { sentAt } = submitted;
-		const finding = await findLost(run, { request, sentAt, isEarlier: false });
-		if (finding.kind === 'unfound')
-			return { ...submitted, failure: withCandidates(submitted.failure, finding.candidates) };
-		const created = { ...finding, receiveUrl: asText(request.body.receive_url) };
+		const { failure, sentAt } = submitted;
+		if (failure.taskId !== undefined) return submitted;
+		const found = await findLost(run, { request, sentAt, isEarlier: false });
+		if (found.kind === 'unfound')
+			return { ...submitted, failure: withCandidates(failure, found.candidates) };
+		const created = { ...found, receiveUrl: asText(request.body.receive_url) };
 		ledger.created(asked, created);
 		return created;
 	} finally {
-		known();
+		stopExpecting();
 	}
+}
+
+/** Says what to do next, and names in the log a task that may exist. */
+function explained(
+	{ context, ledger }: Run,
+	{ settings }: Item,
+	{ asked, submitted }: { asked: Asked; submitted: Exclude<Submitted, Created> },
+): Failed {
+	const { failure, kind } = submitted;
+	const { taskId } = failure;
+	if (taskId !== undefined)
+		logOf(context).warn(
+			`task ${taskId} for item ${asked.slot.item} of execution ${ledger.run.executionId} may exist`,
+		);
+	// A task whose ID is known can be fetched.
+	const isSentAgain = settings.sendUnclearAgain && kind === 'unclear' && taskId === undefined;
+	const next = isSentAgain ? SENT_AGAIN : failure.description;
+	const advice = adviceOn(failure.message, asked.request, settings);
+	const message = missingOperation(failure, asked.request) ?? failure.message;
+	return asFailed({ ...failure, message, description: `${next}${advice}` });
 }

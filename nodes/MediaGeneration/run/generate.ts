@@ -18,7 +18,7 @@ import { hintAtFiles, hintAtItems } from './hints';
 import { readInputFiles } from './readFiles';
 import { goToSleep } from './asleep';
 import { conclude, noteFailure } from './conclude';
-import { takeUpEarlier } from './creating';
+import { expectEarlier } from './creating';
 import { failedResult, type Item, type ItemResult } from './item';
 import { withEarlierTasks } from './left';
 import { runPart } from './part';
@@ -98,14 +98,14 @@ async function runPlanned(
 async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 	const items = ready.filter((each) => each.kind === 'item');
 	run.awake.add(items.flatMap(({ parts }) => parts));
-	const end = takeUpEarlier(run, items);
+	const stopExpecting = await inPieces(expectEarlier(run, items));
 	const results = Promise.all(
 		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
 	);
 	const over = new AbortController();
 	void results.then(() => {
 		over.abort();
-		end();
+		stopExpecting();
 	});
 	const graces = items.flatMap(({ settings: { waiting } }) =>
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],

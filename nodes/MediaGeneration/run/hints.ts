@@ -17,7 +17,7 @@ import type { Run } from './run';
 /** Lists what earlier tries left of the tasks that an item creates. */
 function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kind']> {
 	return parts.flatMap((part) =>
-		part.kind === 'creates' ? [ledger.earlier(askedFor(client, part)).kind] : [],
+		part.kind === 'creates' ? [ledger.earlierOf(askedFor(client, part)).kind] : [],
 	);
 }
 

@@ -68,6 +68,8 @@ function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
 
 /** Throws an `invalid` failure if the item may not run. */
 function checkedItem(item: Item, checked: Checked): Item {
+	for (const part of item.parts)
+		if (part.kind === 'creates') checked.ledger.takeUp(askedFor(checked.client, part));
 	const wakes = sleeps(item) ? checked.waking : undefined;
 	const waking = wakes && valueOf(wakes);
 	const refusal = creditsRefusal(item.settings, checked.balance);
@@ -86,7 +88,8 @@ function checkedItem(item: Item, checked: Checked): Item {
 /** Tells whether earlier tries left nothing of a part. What they may have left is searched for, whatever the balance is. */
 function isNew({ parts }: Item, { client, ledger }: Checked): boolean {
 	return parts.some(
-		(part) => part.kind === 'creates' && ledger.earlier(askedFor(client, part)).kind === 'nothing',
+		(part) =>
+			part.kind === 'creates' && ledger.earlierOf(askedFor(client, part)).kind === 'nothing',
 	);
 }
 

@@ -41,7 +41,7 @@ export interface CreateDeps extends Clock {
 	stop: AbortSignal | undefined;
 }
 
-const NOT_CREATED: Failure = {
+export const NOT_CREATED: Failure = {
 	outcome: 'cancelled',
 	message: 'The execution was stopped before this task was created',
 	description: 'Nothing was created for this item. Run the workflow again to create it.',
@@ -75,7 +75,7 @@ async function sendInTurn(
 		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
 		const sentAt = now();
-		const creation = readCreation(await exchange(deps, request, sentAt), request);
+		const creation = readCreation(await exchange(deps, request), request);
 		line.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
@@ -132,31 +132,20 @@ function lateFailure({ refusal, fullMs }: Place): Failure {
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 
-async function exchange(
-	deps: CreateDeps,
-	request: CreationRequest,
-	sentAt: number,
-): Promise<Reply> {
+async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
 	const { client, stop, over } = deps;
 	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
-	if (reply === undefined)
-		void sent.then((late) => logLate(deps, readCreation(late, request), sentAt));
+	if (reply === undefined) void sent.then((late) => logLate(deps, readCreation(late, request)));
 	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 }
 
-/** Names the task in the log, which is the only place left after the execution was stopped. */
-function logLate(
-	{ client, context, ledger }: CreateDeps,
-	creation: Creation,
-	sentAt: number,
-): void {
+/** Names the task in the log, which is the only place left after the execution was stopped. Its Retry finds it in the service's list. */
+function logLate({ context, ledger }: CreateDeps, creation: Creation): void {
 	const isCreated = creation.kind === 'created';
 	const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 	if (taskId === undefined) return;
-	// A Retry that has begun since searches for it, too.
-	client.account.created(taskId, sentAt);
 	const exists = isCreated ? 'exists and is paid for' : 'may exist and be paid for';
 	logOf(context).warn(
 		`task ${taskId} of the stopped execution ${ledger.run.executionId} ${exists}`,

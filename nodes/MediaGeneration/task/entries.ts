@@ -14,11 +14,12 @@ export interface Entry {
 	execution: string;
 	slot: string;
 	hash: string;
-	/** Epoch ms by our clock, no later than the request. */
+	/** Epoch ms by the machine's clock, no later than the request. */
 	sentAt: number;
 	/** The request to search for while no task is known. */
 	request?: CreationRequest;
 	taskId?: string;
+	/** By the same clock. */
 	createdAt?: number;
 	answer?: JsonObject;
 	failure?: Failure;

@@ -6,7 +6,8 @@ import type { CreationRequest } from '../answers/request';
 import { quietly } from '../n8n/clean';
 import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { urlOf } from '../base/json';
-import { clockAheadMs } from '../base/clock';
+import { getOrCreate } from '../base/boundedMap';
+import { clockAheadMs, now } from '../base/clock';
 import type { UnrecordedRun } from '../n8n/retry';
 import { withoutReceiveUrl, type Created } from './identity';
 import {
@@ -65,6 +66,20 @@ export function endpointOf(url: string): string {
 	return parsed === undefined ? url : parsed.origin + parsed.pathname;
 }
 
+/** Times are noted by the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
+const toNote = (ms: number) => ms + clockAheadMs();
+const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
+
+function read(
+	{ taskId, createdAt = 0, sentAt, ...entry }: Entry,
+	current: CreationRequest,
+): Earlier {
+	const { request = current, failure = UNANSWERED, answer, isTakenUp } = entry;
+	if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt: fromNote(sentAt) };
+	const known = { taskId, createdAt: fromNote(createdAt), answer: answer ?? { task_id: taskId } };
+	return { kind: 'created', ...known, isTakenUp };
+}
+
 /** By our clock, behind which the machine's clock can't be: an execution that began too late would hide its own tasks. */
 function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
 	const aheadMs = clockAheadMs();
@@ -79,11 +94,20 @@ interface LedgerOptions {
 	clean?: <T>(value: T) => T;
 }
 
+/** An entry with a task is worth most, then one that may have become a task. */
+function worthOf({ taskId, failure }: Entry): number {
+	return taskId !== undefined ? 2 : failure?.taskId !== undefined ? 1 : 0;
+}
+
 export class Ledger {
 	private readonly prefix: string;
 	private readonly reader: string;
-	private readonly opened: LedgerNotes | undefined;
+	private opened: LedgerNotes | undefined;
 	private readonly clean: <T>(value: T) => T;
+	/** This run's own entries by slot. A slot has several if the user had an unclear creation sent again: the last one counts. */
+	private readonly own = new Map<string, Entry[]>();
+	/** What others left, by the request's hash: the entry to take first is the last one. */
+	private readonly free = new Map<string, Entry[]>();
 
 	constructor(
 		readonly store: LedgerStore,
@@ -93,8 +117,21 @@ export class Ledger {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 		this.reader = run.call?.agent ?? String(run.runIndex);
 		this.clean = clean;
-		const opened = attempt(() => notesIn(store, run, killed));
+		const opened = attempt(() => {
+			const notes = notesIn(store, run, killed);
+			this.sort(notes?.entries ?? []);
+			return notes;
+		});
 		this.opened = opened.ok ? opened.value : undefined;
+	}
+
+	private sort(entries: readonly Entry[]): void {
+		for (const entry of entries) {
+			if (this.isOwn(entry)) this.ofSlot(entry.slot).push(entry);
+			else if (this.isFree(entry)) getOrCreate(this.free, entry.hash, () => []).push(entry);
+		}
+		for (const equal of this.free.values())
+			equal.reverse().sort((one, other) => worthOf(one) - worthOf(other));
 	}
 
 	/** Throws if any of it can't be read, because that part may stand for any task. */
@@ -107,77 +144,74 @@ export class Ledger {
 		return `${this.prefix}${item}:${part}`;
 	}
 
+	private ofSlot(key: string): Entry[] {
+		return getOrCreate(this.own, key, () => []);
+	}
+
 	private isOwn({ execution, slot }: Entry): boolean {
 		return execution === this.run.executionId && slot.startsWith(this.prefix);
 	}
 
-	private get own(): Entry[] {
-		return this.notes.entries.filter((entry) => this.isOwn(entry));
-	}
-
-	/** Finds the newest entry of a slot. It has several if the user had an unclear creation sent again. */
 	private newestOf(slot: Slot): Entry | undefined {
-		const key = this.keyOf(slot);
-		return this.notes.entries.filter((entry) => entry.slot === key && this.isOwn(entry)).at(-1);
+		return this.own.get(this.keyOf(slot))?.at(-1);
 	}
 
-	/** Tells whether another execution left the entry, or an earlier call of this one did not use it. */
+	/** Returns whether another execution left the entry, or an earlier call of this one did not use it. */
 	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
 		const { executionId, call } = this.run;
 		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
 		return call !== undefined && usedBy === undefined && handedOut === undefined;
 	}
 
-	/** Takes over a free entry of an equal request: one with a task first, then one that may have become a task. */
-	private takeOver({ slot, hash }: Asked): Entry | undefined {
-		const free = this.notes.entries.filter((entry) => entry.hash === hash && this.isFree(entry));
-		const made = free.find(({ taskId }) => taskId !== undefined);
-		const named = free.find(({ failure }) => failure?.taskId !== undefined);
-		const taken = made ?? named ?? free[0];
-		if (taken === undefined) return undefined;
-		const { executionId: execution, call } = this.run;
-		if (taken.execution !== execution) taken.isTakenUp = true;
-		Object.assign(taken, { slot: this.keyOf(slot), usedBy: call?.id, execution });
-		delete taken.handedOut;
-		const { entries } = this.notes;
-		entries.splice(entries.indexOf(taken), 1);
-		entries.push(taken);
-		return taken;
+	/**
+	 * Takes over what others left, once and before anything is created. Within one execution the slot decides, because a text with `$now`
+	 * differs in each try. n8n's Retry, before which the workflow may have changed, and a further call of an agent's tool take what an
+	 * equal request left.
+	 */
+	takeUp({ slot, hash }: Asked): void {
+		const taken = attempt(() => {
+			if (this.newestOf(slot) === undefined) this.takeOver(slot, this.free.get(hash) ?? []);
+		});
+		// One that could not be taken may stand for this request: nothing is created.
+		if (!taken.ok) this.opened = undefined;
 	}
 
-	/**
-	 * Within one execution the slot decides, because a text with `$now` differs in each try. n8n's Retry, before which the workflow may have
-	 * changed, and a further call of an agent's tool take what an equal request left.
-	 */
-	earlier(asked: Asked): Earlier {
+	private takeOver(slot: Slot, left: Entry[]): void {
+		let entry = left.pop();
+		// Another call of the agent may have taken it meanwhile.
+		while (entry !== undefined && !this.isFree(entry)) entry = left.pop();
+		if (entry === undefined) return;
+		const { executionId: execution, call } = this.run;
+		if (entry.execution !== execution) entry.isTakenUp = true;
+		Object.assign(entry, { slot: this.keyOf(slot), usedBy: call?.id, execution });
+		delete entry.handedOut;
+		this.ofSlot(entry.slot).push(entry);
+	}
+
+	/** What is known of a request before it is sent. */
+	earlierOf({ slot, request }: Asked): Earlier {
 		try {
-			const entry = this.newestOf(asked.slot) ?? this.takeOver(asked);
-			if (entry !== undefined) return this.read(entry, asked.request);
 			const { unrecorded } = this.notes;
+			const entry = this.newestOf(slot);
+			if (entry !== undefined) return read(entry, request);
 			return unrecorded === null ? { kind: 'nothing' } : soughtFor(unrecorded);
 		} catch {
 			return { kind: 'unread', failure: NOT_READ };
 		}
 	}
 
-	private read(entry: Entry, current: CreationRequest): Earlier {
-		const { taskId, createdAt = 0, sentAt, isTakenUp } = entry;
-		const { request = current, failure = UNANSWERED } = entry;
-		if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt };
-		const { answer = { task_id: taskId } } = entry;
-		return { kind: 'created', taskId, createdAt, answer, isTakenUp };
-	}
-
 	/** Call this before sending: if n8n ends before the answer, this note is all that remains. If it throws, nothing may be sent. */
 	sending({ slot, hash, request }: Asked, sentAt: number): void {
-		this.notes.entries.push({
+		const entry: Entry = {
 			execution: this.run.executionId,
 			slot: this.keyOf(slot),
 			hash,
-			sentAt,
+			sentAt: toNote(sentAt),
 			request: this.clean(withoutReceiveUrl(request)),
 			usedBy: this.run.call?.id,
-		});
+		};
+		this.notes.entries.push(entry);
+		this.ofSlot(entry.slot).push(entry);
 	}
 
 	/** Never throws. If the note fails, the one from before sending stands for the task. */
@@ -187,7 +221,7 @@ export class Ledger {
 			if (this.newestOf(asked.slot) === undefined) this.sending(asked, createdAt);
 			const entry = this.newestOf(asked.slot);
 			if (entry === undefined) return;
-			Object.assign(entry, { createdAt, taskId });
+			Object.assign(entry, { createdAt: toNote(createdAt), taskId });
 			// Each save of the execution writes it.
 			if (JSON.stringify(answer).length <= 10_000) entry.answer = this.clean(answer);
 			delete entry.request;
@@ -201,23 +235,23 @@ export class Ledger {
 			const entry = this.newestOf(slot);
 			if (entry === undefined) return;
 			entry.failure = this.clean({ ...failure });
-			entry.sentAt = sentAt;
+			entry.sentAt = toNote(sentAt);
 		});
 	}
 
 	/** Drops the note of a creation that made nothing, or whose task failed. Never throws. */
 	forget(slot: Slot): void {
 		quietly(() => {
-			const entry = this.newestOf(slot);
+			const entry = this.own.get(this.keyOf(slot))?.pop();
 			const { entries } = this.notes;
-			if (entry !== undefined) entries.splice(entries.indexOf(entry), 1);
+			if (entry !== undefined) entries.splice(entries.lastIndexOf(entry), 1);
 		});
 	}
 
 	/** Ends the run: the tasks of the items handed out belong to it alone, and the rest is free for a later call. */
 	close(handedOut: ReadonlySet<number>): void {
 		quietly(() => {
-			for (const entry of this.own) {
+			for (const entry of [...this.own.values()].flat()) {
 				delete entry.usedBy;
 				if (handedOut.has(this.itemOf(entry))) entry.handedOut = this.reader;
 			}
@@ -250,7 +284,7 @@ export class Ledger {
 		const made: Array<{ item: number; taskId: string }> = [];
 		const unclear: Array<{ item: number; failure: Failure }> = [];
 		quietly(() => {
-			for (const entry of this.own) {
+			for (const entry of [...this.own.values()].flat()) {
 				const { taskId, failure = UNANSWERED } = entry;
 				const item = this.itemOf(entry);
 				if (taskId === undefined) unclear.push({ item, failure });

@@ -40,7 +40,7 @@ export type Finding =
 	/** `unread` says why the list could not be read. */
 	| { kind: 'unfound'; candidates: ListedTask[]; unread: Failure | undefined };
 
-/** When to read the list, in ms: a task can appear late, and the list can be busy. The last reading ends within 20 s. */
+/** When to read the list, in ms: a task can appear late, and the list can be busy. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 const MOST_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
@@ -117,8 +117,15 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { request, overAt = 0 } = sought;
 	const { made } = client.account;
 	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
-	const isOld = (task: ListedTask, answer: Answer) =>
-		ageOf(task, sought, aheadOf(answer, now())) === 'older';
+	// A page is asked for its age as soon as it has arrived; what is read after it can take a minute.
+	const ahead = new Map<Answer, number | undefined>();
+	const age = (task: ListedTask, answer: Answer) =>
+		ageOf(
+			task,
+			sought,
+			getOrCreate(ahead, answer, () => aheadOf(answer, now())),
+		);
+	const isOld = (task: ListedTask, answer: Answer) => age(task, answer) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
@@ -136,7 +143,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
 	const isAlone = sure.length === 1 && isNobodys(client.account, only, request);
-	if (only && isAlone && ageOf(only, sought, aheadOf(list.answer, now())) === 'since') {
+	if (only && isAlone && age(only, list.answer) === 'since') {
 		const { taskId, raw } = only;
 		client.account.created(taskId);
 		// Its whole Timeout counts from now, because its creation may have taken longer.
