@@ -46,10 +46,11 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	/** Those that only newer services have. */
 	const more = (name: RouteName, route: Route, kind?: TaskKind) =>
 		open(name, (call) => (settings.moreRoutes ? route(call) : NOT_FOUND), kind);
-	app.post(
-		'/v1/task/dubbing',
-		more('create', async (call) => await create(context, 'dubbing', call.record, {}), 'dubbing'),
-	);
+	for (const [path, kind] of NEWER)
+		app.post(
+			path,
+			more('create', async (call) => await create(context, kind, call.record, {}), kind),
+		);
 	app.post(
 		'/v1/task/delete',
 		more('delete', ({ request }) => deleted(context, request.body)),
@@ -70,6 +71,15 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 		);
 	app.setNotFoundHandler(nowhere);
 }
+
+const NEWER = [
+	['/v1/task/dubbing', 'dubbing'],
+	['/v1/task/speech-to-text', 'transcription'],
+	['/v1/task/voice-changer', 'voice_changer'],
+	['/v1/task/voice-isolate', 'voice_isolate'],
+	['/v1s/task/music-generation', 'music'],
+	['/v3/text-to-speech/dialogue', 'dialogue'],
+] as const;
 
 /** docs/service.md, "Authentication". An invalid key is 401 whatever the refusal style is. */
 function withKey(context: Context, route: Route): Route {

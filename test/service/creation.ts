@@ -1,7 +1,7 @@
 import { json, refusal, type Answer } from './answer';
 import type { Context } from './context';
 import { bodyOf, Form } from './form';
-import { creationFault, type CreationFault } from './validation';
+import { creationFault, FILES, type CreationFault } from './validation';
 import { played } from './played';
 import { steeringOf } from './tasks';
 import type { JsonObject, RecordedRequest, Settings, TaskKind, TaskRecord } from './types';
@@ -47,7 +47,7 @@ function formFault(
 	settings: Settings,
 ): CreationFault | null {
 	const isForm = body instanceof Form;
-	const mustBe = kind === 'dubbing' || url.startsWith('/v3/');
+	const mustBe = kind in FILES || url.startsWith('/v3/');
 	const mayBe = mustBe || (kind === 'image' && settings.moreRoutes);
 	if (isForm && !mayBe) return { status: 400, error: 'The request body must be a JSON object' };
 	if (mustBe && !isForm) return { status: 400, error: 'The request must be multipart/form-data' };

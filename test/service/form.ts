@@ -40,6 +40,8 @@ const READERS: Record<string, (text: string) => unknown> = {
 	generations_count: Number,
 	with_transcript: (text) => ({ true: true, false: false })[text] ?? text,
 	model_parameters: jsonOrText,
+	speakers: jsonOrText,
+	voice_settings: jsonOrText,
 	stand_in: jsonOrText,
 };
 

@@ -15,9 +15,13 @@ export interface OutputFile {
 	size?: PictureSize;
 }
 
+/** What is said in each file that is sent. */
+const HEARD = 'The ferry leaves at nine, and the light comes round again.';
+
 /** What the task was asked to say, sound like or show. */
 function taskText(task: TaskRecord): string {
-	const text = task.body.text ?? task.body.prompt ?? task.body.idea;
+	const { text: said, prompt, idea, gpt_description_prompt: simple, lyrics, tags } = task.body;
+	const text = said ?? prompt ?? idea ?? simple ?? lyrics ?? tags;
 	return typeof text === 'string' ? text : '';
 }
 
@@ -54,42 +58,41 @@ function sounds(task: TaskRecord, settings: Settings): OutputFile[] {
 	const text = taskText(task);
 	// The sound of a dubbing follows from its file and language.
 	const { file, target_lang: language } = task.body;
-	const dubbed = task.kind === 'dubbing' ? JSON.stringify([file, language]) : undefined;
+	const dubbed = file === undefined ? undefined : JSON.stringify([file, language]);
 	const { previous_text: before, next_text: after } = task.body;
 	// What a part was told of its neighbours is heard: it changes the tone.
 	const heard = [before, dubbed ?? text, after]
 		.filter((each) => typeof each === 'string')
 		.join('\n');
 	const sound = soundOf(task, settings);
-	const names = { sound_effect: 'effect', music: 'music', dubbing: 'dubbing' } as Partial<
-		Record<string, string>
-	>;
-	const name = names[task.kind] ?? 'speech';
+	const name = task.kind === 'sound_effect' ? 'effect' : task.kind.replace(/^speech_.*/, 'speech');
 	const make = (index: number) =>
 		steering.bytes === undefined
 			? { content: () => soundFile(`${heard}${index > 0 ? index : ''}`, sound) }
 			: bulkSound(heard, steering.bytes, sound);
 	// Music comes as two clips.
-	const count = steering.files ?? (task.kind === 'music' ? 2 : 1);
+	const count = steering.files ?? { music: 2, transcription: 0 }[task.kind as string] ?? 1;
 	const files = Array.from({ length: count }, (_, index): OutputFile => ({
 		name: `${name}${index > 0 ? `-${index + 1}` : ''}.${sound.format}`,
 		role: 'main',
 		contentType: CONTENT_TYPES[sound.format],
 		...make(index),
 	}));
-	if (task.kind.startsWith('speech') && task.body.with_transcript === true) {
+	const isHeard = task.kind === 'transcription' || task.kind === 'dubbing';
+	const spoken = isHeard ? HEARD : text.replace(/^[A-Z]> /gm, '');
+	if (isHeard || task.body.with_transcript === true) {
 		files.push(
 			{
 				name: 'transcript.srt',
 				role: 'srt',
 				contentType: 'application/x-subrip',
-				content: () => transcriptSrt(text),
+				content: () => transcriptSrt(spoken),
 			},
 			{
 				name: 'transcript.json',
 				role: 'json',
 				contentType: 'application/json',
-				content: () => transcriptJson(text),
+				content: () => transcriptJson(spoken),
 			},
 		);
 	}

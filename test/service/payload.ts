@@ -54,13 +54,22 @@ function finished(
 		task.kind === 'image'
 			? imageMetadata(files, url)
 			: task.kind === 'music'
-				? { all_audio_urls: files.map(url) }
+				? musicMetadata(files.map(url))
 				: soundMetadata(task, files, url);
 	const { echo_characters: characters, data_url_bytes: bytes } = task.steering;
 	if (bytes !== undefined)
 		metadata.audio_url = `data:audio/wav;base64,${Buffer.concat([...bulkBytes(wavHeader(bytes), bytes)]).toString('base64')}`;
 	const text = characters === undefined ? {} : { text: 'Rain. '.repeat(characters / 6) };
+	// Found at the root by some.
+	if (task.kind === 'voice_isolate')
+		return { ...base, output_uri: metadata.audio_url, metadata: {} };
 	return { ...base, ...text, metadata };
+}
+
+/** The clips have the same title as a rule. */
+function musicMetadata(urls: string[]): JsonObject {
+	const clips = urls.map((audio_url, index) => ({ id: `${index}`, title: 'Clip', audio_url }));
+	return { audio_url: urls[0], all_audio_urls: urls, suno_result: { clips } };
 }
 
 function imageMetadata(files: OutputFile[], url: (file: OutputFile) => string): JsonObject {

@@ -2,7 +2,9 @@
 
 /** Which creation route made the task. The task's own `type` field is the setting `taskTypes`. */
 export type TaskKind =
-	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dubbing';
+	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dialogue' | FileKind;
+/** Those that are made of a file. */
+export type FileKind = 'dubbing' | 'transcription' | 'voice_changer' | 'voice_isolate';
 
 /** `specification`: what the specification states (docs/service.md). `today`: what was read of newer services. */
 export type ProfileName = 'specification' | 'today';

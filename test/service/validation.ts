@@ -2,7 +2,7 @@ import type { FormFile } from './form';
 import { BITRATES, SAMPLE_RATES } from './media/mp3';
 import { namedFormat } from './media/sounds';
 import { isVoiceId, isVoiceName, PROVIDERS } from './voices';
-import type { JsonObject, Settings, TaskKind, TaskRecord } from './types';
+import type { FileKind, JsonObject, Settings, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
 	status: 400 | 422 | 500;
@@ -37,9 +37,11 @@ export function creationFault(
 			? imageFault(body)
 			: kind === 'music'
 				? musicFault(body)
-				: kind === 'dubbing'
-					? dubbingFault(body)
-					: soundFault(kind, body, params, settings))
+				: kind === 'dialogue'
+					? dialogueFault(body)
+					: isOfFile(kind)
+						? fileFault(kind, body)
+						: soundFault(kind, body, params, settings))
 	);
 }
 
@@ -91,12 +93,40 @@ function soundFault(
 }
 
 function musicFault(body: JsonObject): CreationFault | null {
-	return isText(body.prompt) || isText(body.idea) ? null : bad('prompt', 'or idea is required');
+	if (body.create_mode === 'custom')
+		return isText(body.lyrics) || isText(body.tags) ? null : bad('lyrics', 'or tags is required');
+	const { prompt, idea, gpt_description_prompt: description = prompt ?? idea } = body;
+	if (!isText(description)) return bad('gpt_description_prompt', 'is required');
+	return body.create_mode === 'simple' && description.length > 500
+		? bad('gpt_description_prompt', 'must have at most 500 characters')
+		: null;
 }
 
-function dubbingFault(body: JsonObject): CreationFault | null {
+/** Lines begin with a letter; the first one is that of the first speaker. */
+function dialogueFault({ text, speakers, delay = 0 }: JsonObject): CreationFault | null {
+	const list: unknown[] = Array.isArray(speakers) ? speakers : [];
+	if (list.length < 2 || list.length > 26) return bad('speakers', 'must be a list of 2 to 26');
+	const unknown = list.find((each) => !isObject(each) || !isVoiceId(String(each.voice_id)));
+	if (unknown !== undefined) return bad('speakers', 'name a voice_id that was not found');
+	const lines = isText(text) ? text.split('\n') : [''];
+	const letters = lines.map((line) => /^([A-Z])> \S/.exec(line)?.[1]?.charCodeAt(0) ?? 0);
+	if (!letters.every((letter) => letter >= 65 && letter < 65 + list.length))
+		return bad('text', 'must have lines that begin with the letter of a speaker');
+	return Number(delay) >= 0 && Number(delay) <= 5 ? null : bad('delay', 'must be from 0 to 5');
+}
+
+/** What each task of a file needs besides it. */
+export const FILES: Record<FileKind, string[]> = {
+	dubbing: ['target_lang', 'receive_url'],
+	transcription: [],
+	voice_changer: ['voice_id', 'model_id'],
+	voice_isolate: [],
+};
+const isOfFile = (kind: TaskKind): kind is FileKind => kind in FILES;
+
+function fileFault(kind: FileKind, body: JsonObject): CreationFault | null {
 	if (filesIn(body, 'file').length !== 1) return bad('file', 'is required');
-	const missing = ['target_lang', 'receive_url'].find((name) => !isText(body[name]));
+	const missing = FILES[kind].find((name) => !isText(body[name]));
 	return missing === undefined ? null : bad(missing, 'is required');
 }
 
