@@ -16,13 +16,14 @@ interface Case {
 	/** What the account has learnt before. */
 	learnt?: SpeechRoute;
 	isOver?: boolean;
+	text?: string;
 	/** Further fields of the body. */
 	more?: object;
 	v1?: Reply;
 	v3?: Reply;
 }
 
-async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
+async function sent({ voice = 'a', kind = 'speech-v1', text = 'Hello', more, ...given }: Case) {
 	const { learnt, isOver = false } = given;
 	const { v1 = CREATED, v3 = { ...CREATED } } = given;
 	const client = scriptedClient(({ path }) => (path === '/v3/text-to-speech' ? v3 : v1));
@@ -33,7 +34,7 @@ async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
 		path: `/v1/text-to-speech/${voice}`,
 		pathFields: { voice_id: voice },
 		qs: { output_format: 'wav' },
-		body: { text: 'Hello', ...more },
+		body: { text, ...more },
 	};
 	const over = isOver ? AbortSignal.abort() : new AbortController().signal;
 	const reply = await sendByRoute(client, request, over);
@@ -47,20 +48,34 @@ async function sent({ voice = 'a', kind = 'speech-v1', more, ...given }: Case) {
 
 test.each<[string, Case, string]>([
 	['v1 first', {}, 'v1: v1 undefined'],
-	['v3 once v1 refers to it, for good', { v1: MOVED }, 'v1,v3: v3 v3'],
-	['v3 alone where that is known', { learnt: 'v3', v3: NOWHERE }, 'v3: v3 v3'],
+	['v3 once v1 refers to it, and from then on', { v1: MOVED }, 'v1,v3: v3 v3'],
+	['v3 first where that is known', { learnt: 'v3' }, 'v3: v3 v3'],
+	['v1 again where that has gone', { learnt: 'v3', v3: NOWHERE }, 'v3,v1: v1 v1'],
+	['v3 again after that', { learnt: 'v1', v1: MOVED }, 'v1,v3: v3 v3'],
 	['no other request has two', { kind: 'sound', learnt: 'v3', v1: MOVED }, 'v1: v1 v3'],
 	['nothing more once the run is over', { v1: MOVED, isOver: true }, 'v1: v1 undefined'],
 	['a v3 that is not there is not learnt', { v1: MOVED, v3: NOWHERE }, 'v1,v3: v3 undefined'],
-	['a refusal by v3 counts', { v1: MOVED, v3: refusal('no credits', 401) }, 'v1,v3: v3 v3'],
+	[
+		'a refusal by v3 counts, and moves no other text',
+		{ v1: MOVED, v3: refusal('no credits', 401) },
+		'v1,v3: v3 undefined',
+	],
 	[
 		'also where it names itself',
 		{ v1: MOVED, v3: refusal('/v3/text-to-speech: no voice', 422) },
-		'v1,v3: v3 v3',
+		'v1,v3: v3 undefined',
 	],
-	['an answer of v3 that never came counts', { v1: MOVED, v3: noAnswer() }, 'v1,v3: v3 v3'],
+	['an answer of v3 that never came counts', { v1: MOVED, v3: noAnswer() }, 'v1,v3: v3 undefined'],
 	['a provider: v3 first', { voice: 'edge_a' }, 'v3: v3 undefined'],
-	['v1 where there is no v3', { voice: 'edge_a', v3: NOWHERE }, 'v3,v1: v1 undefined'],
+	['v1 where there is no v3', { voice: 'edge_a', v3: NOWHERE }, 'v3,v1: v1 v1'],
+	[
+		'a text that names v3 and is quoted moves nothing',
+		{
+			text: 'Please POST /v3/text-to-speech',
+			v1: refusal('Not allowed: POST /v3/text-to-speech', 422),
+		},
+		'v1: v1 undefined',
+	],
 	[
 		'v3 decides where each refers to the other',
 		{ voice: 'edge_a', v3: NOWHERE, v1: MOVED },

@@ -1,6 +1,7 @@
 /** Speech by voice ID has two routes: v1 of the specification, and a form at v3 if the service asks for it (docs/service.md, "Two speech routes"). */
 import type { IDataObject } from 'n8n-workflow';
 import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
+import { readCreation } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';
 import type { Account, SpeechRoute } from '../transport/account';
 import type { ApiRequest, ServiceClient } from '../transport/client';
@@ -45,8 +46,8 @@ function withSpeedBeside({ voice_settings: given, ...body }: IDataObject): IData
 
 function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRoute[] {
 	if (!isByVoiceId(request)) return ['v1'];
-	if (speechRoute === 'v3') return ['v3'];
-	return isPrefixed(requestVoice(request)) ? ['v3', 'v1'] : ['v1', 'v3'];
+	const isFirstV3 = speechRoute === 'v3' || isPrefixed(requestVoice(request));
+	return isFirstV3 ? ['v3', 'v1'] : ['v1', 'v3'];
 }
 
 /** Tells whether an answer refuses the request, so that nothing was created, and asks for v3. */
@@ -80,7 +81,8 @@ export async function sendByRoute(
 	// If each route refers to the other, v3 decides.
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other, request));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];
-	if (other !== undefined && route === 'v3' && !isNowhere(answer, request))
-		account.speechRoute = 'v3';
+	// A refusal proves nothing about a route: its words can be those of a text.
+	const isCreated = readCreation(answer, request).kind === 'created';
+	if (other !== undefined && isCreated) account.speechRoute = route;
 	return answer;
 }

@@ -22,7 +22,7 @@ export class Account {
 	private readonly pauses = new Map<Purpose, number>();
 	/** The one that last showed a task. */
 	pollRoute: PollRoute = 'v1';
-	/** Set once the service has asked for a route. */
+	/** The one that last created a task after the other one had refused it. */
 	speechRoute: SpeechRoute | undefined;
 	/** Calls of this process that wake its sleeping executions. */
 	readonly resumptions = new Limiter(4);
