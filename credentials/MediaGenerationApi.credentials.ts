@@ -1,6 +1,5 @@
 import type {
 	ICredentialDataDecryptedObject,
-	ICredentialTestRequest,
 	ICredentialType,
 	IHttpRequestOptions,
 	Icon,
@@ -8,19 +7,6 @@ import type {
 } from 'n8n-workflow';
 import { credentialProblem } from '../nodes/MediaGeneration/transport/baseUrl';
 import { withKey } from '../nodes/MediaGeneration/transport/keyedRequest';
-
-const NOT_THE_SERVICE =
-	'The Base URL does not lead to this service, but to a web page or something else. Enter the address of its API, without a version such as /v1';
-
-const onStatus = (value: number, message: string) => ({
-	type: 'responseCode',
-	properties: { value, message },
-});
-
-const onBody = (key: string, value: unknown, message: string) => ({
-	type: 'responseSuccessBody',
-	properties: { key, value, message },
-});
 
 export class MediaGenerationApi implements ICredentialType {
 	name = 'mediaGenerationApi';
@@ -54,7 +40,15 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else, whatever "Allowed HTTP Request Domains" says. Plain http is accepted for this machine and private networks only. ECONNREFUSED or ENOTFOUND in the test: nothing answers at this address.',
+				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else, whatever "Allowed HTTP Request Domains" says. Plain http is accepted for this machine and private networks only.',
+		},
+		{
+			displayName: 'Allow HTTP (Insecure)',
+			name: 'allowHttp',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to accept a Base URL with http for any host, e.g. for a gateway in a network of your own. The API key is then sent unencrypted.',
 		},
 		{
 			displayName: 'Callback Secret',
@@ -91,41 +85,4 @@ export class MediaGenerationApi implements ICredentialType {
 		if (problem !== undefined) throw new Error(problem);
 		return withKey(credentials, requestOptions);
 	}
-
-	test: ICredentialTestRequest = {
-		request: {
-			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',
-			url: '/v1/credits',
-			method: 'GET',
-		},
-		// Without rules, n8n says only "Unauthorized", and takes any answer with status 200 for a success (`credentials-tester`, n8n 2.41).
-		rules: [
-			onBody(
-				'success',
-				false,
-				'The service refuses to show the credits of this API key. Copy the key again from the API Keys page of the service',
-			),
-			// An answer that n8n could not parse as JSON, such as an HTML page, is a string; an empty one is undefined.
-			onBody('constructor.name', 'String', NOT_THE_SERVICE),
-			onBody('constructor.name', undefined, NOT_THE_SERVICE),
-			...[301, 302, 303, 307, 308].map((status) =>
-				onStatus(
-					status,
-					'The Base URL redirects to another address, and the API key is not sent there. Enter the address of the service itself, e.g. with https:// or without "www."',
-				),
-			),
-			onStatus(
-				401,
-				'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service. If the service wants the key in another header, change Key Header',
-			),
-			onStatus(
-				404,
-				'There is no such service at the Base URL. Enter its address without a version such as /v1',
-			),
-			onStatus(
-				429,
-				'The service accepts no requests with this key at the moment. Its daily limit may be reached. Try again later',
-			),
-		] as ICredentialTestRequest['rules'],
-	};
 }

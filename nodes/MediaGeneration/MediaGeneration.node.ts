@@ -14,6 +14,7 @@ import {
 } from 'n8n-workflow';
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/ui';
+import { credentialTest } from './methods/testedBy';
 import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
 
 /** The webhook that wakes a sleeping execution. */
@@ -72,6 +73,7 @@ export class MediaGeneration implements INodeType {
 			{
 				name: 'mediaGenerationApi',
 				required: true,
+				testedBy: 'mediaGenerationApiTest',
 				displayOptions: { hide: { operation: ['join'] } },
 			},
 		],
@@ -81,6 +83,7 @@ export class MediaGeneration implements INodeType {
 	};
 
 	methods = {
+		credentialTest,
 		listSearch: {
 			searchImageModels: listSearch('searchImageModels'),
 			searchSpeechModels: listSearch('searchSpeechModels'),

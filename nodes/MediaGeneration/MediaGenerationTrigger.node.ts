@@ -12,6 +12,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './actions/trigger';
+import { credentialTest } from './methods/testedBy';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const triggerForBuilders = {
@@ -57,7 +58,9 @@ export class MediaGenerationTrigger implements INodeType {
 		defaults: { name: 'Media Generation Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'mediaGenerationApi', required: true }],
+		credentials: [
+			{ name: 'mediaGenerationApi', required: true, testedBy: 'mediaGenerationApiTest' },
+		],
 		webhooks: [
 			{
 				name: 'default',
@@ -79,6 +82,8 @@ export class MediaGenerationTrigger implements INodeType {
 			delete: async (): Promise<boolean> => true,
 		},
 	};
+
+	methods = { credentialTest };
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		const { receive } = await import('./trigger/receive');

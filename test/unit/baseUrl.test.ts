@@ -3,6 +3,7 @@ import {
 	apiKeyProblem,
 	baseUrlProblem,
 	callbackSecretProblem,
+	credentialProblem,
 	isPrivateHost,
 	normalizeBaseUrl,
 } from '../../nodes/MediaGeneration/transport/baseUrl';
@@ -20,7 +21,10 @@ test.each<[Field, unknown[]]>([
 		'Base URL',
 		['http://[::1]:8080', 'http://172.16.0.1', 'http://stand-in:1', 'http://a.internal'],
 	],
-	['API key', ['sk_3fA9-b_c', ' sk_3fA9-b_c\n', 'sk_12345']],
+	[
+		'API key',
+		['sk_3fA9-b_c', ' sk_3fA9-b_c\n', 'sk_12345', 'sk_a.b/c+d=~!{}', 'Bearer "sk_3fA9-b_c"\u200b'],
+	],
 	['Callback Secret', [undefined, null, '', 'sixteen letters!', 'x'.repeat(200)]],
 ])('the %s can be each of %j', (field, values) => {
 	expect(values.map(PROBLEMS[field])).toEqual(values.map(() => undefined));
@@ -36,7 +40,7 @@ test.each<[Field, unknown, RegExp]>([
 	['Base URL', 'https://:pass@api.example.com', /user name or password/],
 	['Base URL', 'https://api.example.com?x=1', /query or a fragment/],
 	['Base URL', 'https://api.example.com/#part', /query or a fragment/],
-	['Base URL', 'http://127.0.0.1.example.com', /http for a public host/],
+	['Base URL', 'http://127.0.0.1.example.com', /http for a public host.*turn on 'Allow HTTP/],
 	['Base URL', 'http://localhost.example.com', /http for a public host/],
 	['Base URL', 'http://[::ffff:8.8.8.8]', /http for a public host/],
 	['Base URL', 'http://[64:ff9b::808:808]:80/a', /http for a public host/],
@@ -45,8 +49,17 @@ test.each<[Field, unknown, RegExp]>([
 	['API key', 42, /has no API key/],
 	['API key', 'pk_secret-value', /does not start with "sk_"/],
 	['API key', 'sk_1234', /is too short\. Copy the whole key/],
-	['API key', 'sk_secret/value+', /spaces or other characters/],
-	['API key', 'sk_secret value', /spaces or other characters/],
+	...[
+		'sk_secret value',
+		'sk_secret"value',
+		"sk_secret'value",
+		'sk_secret\\value',
+		'sk_secret-ü',
+	].map((key): [Field, string, RegExp] => [
+		'API key',
+		key,
+		/a space, a quote or another character/,
+	]),
 	['Callback Secret', 'task', /shorter than 16 characters. Enter a long random text, or leave/],
 	['Callback Secret', ' '.repeat(20), /shorter than 16 characters/],
 	['Callback Secret', 1234567890123456, /is not a text/],
@@ -96,3 +109,13 @@ test.each([
 ])('%s is private: %j', (host, expected) => {
 	expect(isPrivateHost(host)).toBe(expected);
 });
+
+test.each(['http://tts.corp.example', 'http://gateway.media.svc:8080'])(
+	'%s is accepted once somebody says so',
+	(baseUrl) => {
+		const fields = { baseUrl, apiKey: 'sk_3fA9-b_c' };
+		expect(credentialProblem(fields)).toMatch(/'Allow HTTP \(Insecure\)'/);
+		expect(credentialProblem({ ...fields, allowHttp: true })).toBeUndefined();
+		expect(credentialProblem({ ...fields, allowHttp: 'true' })).toBeDefined();
+	},
+);

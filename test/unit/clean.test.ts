@@ -13,15 +13,28 @@ function cleaner(): Cleaner {
 }
 
 describe('the key and the secret go', () => {
-	test.each([KEY, SECRET, encodeURIComponent(SECRET), `key=${KEY}&x=1`])(
-		'from texts, names, IDs and whatever is nested: %s',
-		(form) => {
-			const clean = cleaner().value({ [form]: 1, id: `a-${form}`, list: [{ a: `x ${form} y` }] });
-			const stars = cleaner().text(form);
-			expect(stars).toMatch(/^(key=)?(sk_)?\*\*\*(&x=1)?$/);
-			expect(clean).toEqual({ [stars]: 1, id: `a-${stars}`, list: [{ a: `x ${stars} y` }] });
-		},
-	);
+	const everyByte = (text: string) =>
+		[...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+	const everyUnit = (text: string) =>
+		text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	test.each([
+		...[KEY, SECRET, `key=${KEY}&x=1`],
+		...[KEY, SECRET].flatMap((secret) => [
+			encodeURIComponent(secret),
+			everyByte(secret),
+			everyByte(secret).toUpperCase(),
+			everyByte(secret).replaceAll('%', '%25'),
+			everyUnit(secret),
+			everyUnit(secret).replaceAll('\\', '\\\\'),
+			JSON.stringify(secret).slice(1, -1),
+			`${everyUnit(secret.slice(0, 2))}${secret.slice(2)}`,
+		]),
+	])('from texts, names, IDs and whatever is nested: %s', (form) => {
+		const clean = cleaner().value({ [form]: 1, id: `a-${form}`, list: [{ a: `x ${form} y` }] });
+		const stars = cleaner().text(form);
+		expect(stars).toMatch(/^(key=)?(sk_)?\*\*\*(&x=1)?$/);
+		expect(clean).toEqual({ [stars]: 1, id: `a-${stars}`, list: [{ a: `x ${stars} y` }] });
+	});
 
 	test('and an empty secret erases nothing', () => {
 		const made = new Cleaner();

@@ -105,6 +105,21 @@ describe('an answer', () => {
 	});
 });
 
+test.each([
+	['escaped', '\\u0073k_0123456789abcdef'],
+	['percent-encoded', [...KEY].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('')],
+	['behind a backslash', `\\\\\\\\\\\\${KEY}`],
+])(
+	'the key is taken out of an answer that has it %s, and its task is read',
+	async (_name, form) => {
+		const { reply } = await exchanged(responds(200, `{"task_id":"t1","message":"of ${form}"}`));
+		expect(JSON.stringify(reply)).not.toMatch(/0123456789|303132|%30%31/);
+		expect(reply).toMatchObject({
+			body: { task_id: 't1', message: expect.stringContaining('sk_***') as string },
+		});
+	},
+);
+
 describe('no answer', () => {
 	test('whatever else is thrown counts as sent, and its reason holds no secret', async () => {
 		const { reply } = await exchanged(throws(new Error(`socket hang up, ${KEY} ${SECRET}`)));

@@ -1,6 +1,7 @@
 /** Rule 3 at its root: what the credential hands the key to, and what its test says of an answer. SECURITY.md, "Threat model". */
-import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { ICredentialTestFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 
 const KEY = 'sk_0123456789abcdef';
 const BASE = 'https://api.example';
@@ -226,33 +227,89 @@ describe('and nowhere else, in words that do not hold it', () => {
 	});
 });
 
-test('a space around the key is not sent', async () => {
-	const request = await authenticated({ url: `${BASE}/v1` }, { apiKey: ` ${KEY}\n` });
-	expect(request.headers).toEqual({ Authorization: `Bearer ${KEY}` });
-});
+test.each([` ${KEY}\n`, `Bearer ${KEY}`, `"${KEY}"`, `'bearer  ${KEY}'`, `\ufeff${KEY}\u200b`])(
+	'a key pasted as %j is sent as it is meant',
+	async (apiKey) => {
+		const request = await authenticated({ url: `${BASE}/v1` }, { apiKey });
+		expect(request.headers).toEqual({ Authorization: `Bearer ${KEY}` });
+	},
+);
 
 describe('"Test" reads the credit balance', () => {
-	const { request, rules = [] } = credential.test;
+	/** @param answer status and body, or what the helper throws */
+	async function test(answer: [status: number, body: unknown] | Error, fields: object = {}) {
+		const sent: unknown[] = [];
+		const request = async (options: unknown) => {
+			sent.push(options);
+			if (answer instanceof Error) throw answer;
+			const [statusCode, body] = answer;
+			const text = typeof body === 'string' ? body : JSON.stringify(body);
+			return await Promise.resolve({ statusCode, body: Buffer.from(text) });
+		};
+		const { credentialTest } = new MediaGeneration().methods;
+		const context = { helpers: { request } } as unknown as ICredentialTestFunctions;
+		const data = { apiKey: KEY, baseUrl: `${BASE}/`, callbackSecret: '', ...fields };
+		const of = { id: '1', name: 'x', type: 'mediaGenerationApi', data };
+		return { ...(await credentialTest.mediaGenerationApiTest.call(context, of)), sent };
+	}
 
-	test('at the Base URL, without changing anything', () => {
-		expect(request).toMatchObject({ url: '/v1/credits', method: 'GET' });
-		expect(request.baseURL).toContain('$credentials.baseUrl');
+	it.each<[string, unknown]>([
+		['a balance', { success: true, credits: 12 }],
+		['one inside', { data: { balance: '7' } }],
+		['a bare number', 3],
+	])('%s is a success', async (_name, body) => {
+		const { status, sent } = await test([200, body]);
+		expect(status).toBe('OK');
+		const once = { method: 'GET', uri: `${BASE}/v1/credits`, followRedirect: false };
+		expect(sent).toEqual([expect.objectContaining(once)]);
 	});
 
-	test.each<[string, unknown, RegExp]>([
-		['responseCode', 301, /redirects to another address/],
-		['responseCode', 308, /redirects to/],
-		['responseCode', 401, /does not accept this API key.*Key Header/],
-		['responseCode', 404, /no such service at the Base URL/],
-		['responseCode', 429, /accepts no requests with this key at the moment. Its daily limit/],
-		['success', false, /refuses to show the credits/],
-		// A web page, and nothing at all.
-		['constructor.name', 'String', /does not lead to this service/],
-		['constructor.name', undefined, /does not lead to this service/],
-	])('an answer whose %s is %j is no success, in words', (field, value, message) => {
-		const rule = rules.find(({ type, properties }) => {
-			return ('key' in properties ? properties.key : type) === field && properties.value === value;
+	const PAGE = '<!DOCTYPE html><title>Just a moment...</title>';
+	const permission = { message: 'The key is missing the permission user_read' };
+	it.each<[string, [number, unknown], RegExp]>([
+		['nothing', [200, ''], /not with a credit balance/],
+		['an object of another service', [200, {}], /not with a credit balance.*without a version/],
+		['an error in a success', [200, { error: 'no route' }], /balance.* The service says: no route/],
+		['a refusal in a success', [200, { success: false, message: 'locked' }], /refuses.*: locked/],
+		['a page', [200, PAGE], /^A web page came instead of JSON \(HTTP 200\)/],
+		[
+			'a page that refuses',
+			[403, PAGE],
+			/HTTP 403.*in front of the service.*nothing about the API/,
+		],
+		['a redirect', [308, ''], /redirects to another address/],
+		['401', [401, { message: 'bad key' }], /does not accept this API key.*Key Header.*: bad key/],
+		[
+			'401 of a limited key',
+			[401, { detail: permission }],
+			/accepts this API key, but not.*user_read/,
+		],
+		['403', [403, { error: `for ${KEY}` }], /accepts this API key, but not.*for sk_\*\*\*/],
+		['404', [404, {}], /no such service at the Base URL/],
+		['429', [429, {}], /accepts no requests.*Its daily limit/],
+		['500', [500, { message: '<b>down</b>' }], /answered with HTTP 500.*: ‹b›down‹\/b›/],
+	])('%s is none, in words', async (_name, answer, words) => {
+		const { status, message } = await test(answer);
+		expect([status, message]).toEqual(['Error', expect.stringMatching(words)]);
+		expect(message).not.toMatch(/[<>]|sk_0/);
+	});
+
+	it.each<[string, object, RegExp]>([
+		['refuses', { code: 'ECONNREFUSED', syscall: 'connect' }, /^Nothing answers at the Base URL/],
+		['is silent', { code: 'ECONNABORTED' }, /^No answer came from the Base URL/],
+		['is unknown', { code: 'ENOTFOUND' }, /^Nothing answers.*host name is not known/],
+		['has its own certificate', { code: 'SELF_SIGNED_CERT_IN_CHAIN' }, /NODE_EXTRA_CA_CERTS/],
+	])('a host that %s', async (_name, fields, words) => {
+		const { status, message } = await test(Object.assign(new Error(`of ${KEY}`), fields));
+		expect([status, message]).toEqual(['Error', expect.stringMatching(words)]);
+		expect(message).not.toContain(KEY);
+	});
+
+	it('a credential that is not complete is not tried', async () => {
+		const { status, message, sent } = await test([200, { credits: 1 }], {
+			baseUrl: 'http://a.example',
 		});
-		expect(rule?.properties.message).toMatch(message);
+		expect([status, message]).toEqual(['Error', expect.stringMatching(/Allow HTTP/)]);
+		expect(sent).toEqual([]);
 	});
 });

@@ -21,10 +21,12 @@ describe('names in saved workflows', () => {
 		expect(credential.properties.map(({ name }) => name)).toEqual([
 			'apiKey',
 			'baseUrl',
+			'allowHttp',
 			'callbackSecret',
 			'keyHeader',
 		]);
-		expect(credential.test.request.url).toBe('/v1/credits');
+		for (const { credentials } of [action, trigger])
+			expect(credentials).toMatchObject([{ testedBy: 'mediaGenerationApiTest' }]);
 		expect(action.usableAsTool).toBe(true);
 		expect(trigger.usableAsTool).toBeUndefined();
 	});

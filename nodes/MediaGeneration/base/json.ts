@@ -71,8 +71,8 @@ export function mapTexts<T>(value: T, change: (text: string, name: string) => st
 		if (typeof each === 'string') return change(each, name);
 		if (typeof each !== 'object' || each === null || 'toJSON' in each) return each;
 		const isList = Array.isArray(each);
-		// A deeper value would overflow the stack.
-		const known = depth < 200 ? copies.get(each) : each;
+		// A deeper value would overflow the stack, and is left out.
+		const known = depth < 200 ? copies.get(each) : null;
 		if (known !== undefined) return known;
 		const copy = isList ? [] : {};
 		copies.set(each, copy);

@@ -12,6 +12,7 @@ import { SERVICE_DEFAULT, type ListName } from '../actions/ui';
 import { voicesOf } from '../actions/voice';
 import { asFailure, type Failure } from '../base/outcomes';
 import { parseJson } from '../base/json';
+import { cleanerOf } from '../n8n/clean';
 import { openClient } from '../transport/client';
 
 const lists: Record<ListName, List> = {
@@ -43,7 +44,13 @@ function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError
 	const { httpStatus, message } = failure;
 	const description = `${failure.description} Or choose By ID and enter the ID as the service shows it.`;
 	const httpCode = httpStatus === undefined ? undefined : String(httpStatus);
-	return new NodeApiError(context.getNode(), { message }, { message, description, httpCode });
+	const shown = new NodeApiError(
+		context.getNode(),
+		{ message },
+		{ message, description, httpCode },
+	);
+	// n8n replaces some messages by its own when the error is made.
+	return cleanerOf(context).error(Object.assign(shown, { message })) as NodeApiError;
 }
 
 export async function searchList(

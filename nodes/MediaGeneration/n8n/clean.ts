@@ -4,7 +4,7 @@ import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/clock';
 import { messageOf } from '../base/outcomes';
 import { onOneLine } from '../base/words';
-import { mapTexts, uriEncoded, urlOf, type JsonObject } from '../base/json';
+import { mapTexts, urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './realClock';
 
 /**
@@ -18,35 +18,60 @@ const SIGNATURE = /(signature(?:=|%3d|\\+u003d))[\w-]+/gi;
 /** What n8n saves of an error that nodes fill with words from outside. */
 const SAVED = ['message', 'description', 'stack', 'messages', 'context', 'errorResponse'] as const;
 
+/** Matches a character's code in hexadecimal, in either case. */
+const hexadecimal = (code: number, digits: number) =>
+	code
+		.toString(16)
+		.padStart(digits, '0')
+		.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+
+/** Matches a secret as it is, and with any of its characters escaped as in JSON or percent-encoded, once or several times. */
+function formsOf(secret: string): RegExp {
+	const forms = [...secret].map((character) => {
+		const itself = character.replace(/[^\w\s]/u, '\\$&');
+		const units = character.split('').map((unit) => hexadecimal(unit.charCodeAt(0), 4));
+		const bytes = [...Buffer.from(character)].map((byte) => hexadecimal(byte, 2));
+		const json = units.map((unit) => `\\\\{1,4}u${unit}`).join('');
+		const percent = bytes.map((byte) => `(?:%|\\\\{1,4}u0025)(?:25){0,3}${byte}`).join('');
+		return `(?:\\\\{0,4}${itself}|${json}|${percent})`;
+	});
+	return new RegExp(forms.join(''), 'g');
+}
+
+type Secrets = Map<string, RegExp>;
+
+function hide(text: string, secrets: Secrets, stars: string): string {
+	// Most texts have no escapes, and are searched much faster.
+	const isPlain = !/[%\\]/.test(text);
+	let clean = text;
+	for (const [secret, forms] of secrets) clean = clean.replaceAll(isPlain ? secret : forms, stars);
+	return clean;
+}
+
 export class Cleaner {
-	/** There can be several, because a key can change during a run. No character of a key is ever escaped (`apiKeyProblem`). */
-	private readonly keys = new Set<string>();
-	private readonly secrets = new Set<string>();
+	/** There can be several, because a key can change during a run. */
+	private readonly keys: Secrets = new Map();
+	private readonly secrets: Secrets = new Map();
 
 	knows({ apiKey, callbackSecret }: { apiKey: string; callbackSecret: string }): void {
-		this.keys.add(apiKey);
-		if (callbackSecret === '') return;
-		this.secrets.add(callbackSecret);
-		this.secrets.add(uriEncoded(callbackSecret));
-		this.secrets.add(JSON.stringify(callbackSecret).slice(1, -1));
+		getOrCreate(this.keys, apiKey, () => formsOf(apiKey));
+		if (callbackSecret !== '')
+			getOrCreate(this.secrets, callbackSecret, () => formsOf(callbackSecret));
 	}
 
 	/** Hides the token of a URL by which this context was called or can be called, wherever it occurs. */
 	hasUrl(url: unknown): void {
 		const token = urlOf(url)?.searchParams.get('signature') ?? '';
 		// A shorter one may be in a text by accident.
-		if (token.length >= 16) this.secrets.add(token);
+		if (token.length >= 16) getOrCreate(this.secrets, token, () => formsOf(token));
 	}
 
 	/** Cleans answers of the service, which are read afterwards: other secrets could be in an ID by accident. */
-	key(text: string): string {
-		return [...this.keys].reduce((clean, key) => clean.replaceAll(key, 'sk_***'), text);
-	}
+	readonly key = (text: string): string => hide(text, this.keys, 'sk_***');
 
 	readonly text = (text: string): string => {
-		let clean = this.key(text).replace(CALLABLE, (url) => url.replace(SIGNATURE, '$1***'));
-		for (const secret of this.secrets) clean = clean.replaceAll(secret, '***');
-		return clean;
+		const clean = this.key(text).replace(CALLABLE, (url) => url.replace(SIGNATURE, '$1***'));
+		return hide(clean, this.secrets, '***');
 	};
 
 	/** Returns the value itself if it is clean, else a clean copy. Field names are cleaned, too. */

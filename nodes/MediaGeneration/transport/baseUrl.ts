@@ -25,7 +25,7 @@ export function isPrivateHost(hostname: string): boolean {
 	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);
 }
 
-export function baseUrlProblem(value: unknown): string | undefined {
+export function baseUrlProblem(value: unknown, allowHttp: unknown = false): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '')
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
 	const url = urlOf(value.trim());
@@ -38,14 +38,21 @@ export function baseUrlProblem(value: unknown): string | undefined {
 	if (/[?#]/.test(value))
 		return 'The Base URL of the credential contains a query or a fragment. Remove everything from "?" or "#" on';
 	const isPublic = !isPrivateHost(url.hostname) || IPV4_INSIDE.test(url.hostname);
-	if (url.protocol === 'http:' && isPublic)
-		return 'The Base URL of the credential uses http for a public host, which would send the API key unencrypted. Use https://';
+	if (url.protocol === 'http:' && isPublic && allowHttp !== true)
+		return "The Base URL of the credential uses http for a public host, which would send the API key unencrypted. Use https://. If this is a gateway in a network of your own, turn on 'Allow HTTP (Insecure)'";
 	return undefined;
 }
 
-/** Spaces around the key do not count. Source: docs/service.md, "Authentication". */
+/** Takes a key as it is meant where it was pasted with `Bearer `, quotes, spaces or characters without a width around it. */
+export function keyIn(value: unknown): string {
+	const text =
+		typeof value === 'string' ? value.replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '') : '';
+	return text.replace(/^[\s"'`]*(bearer\s+)?[\s"'`]*|[\s"'`]+$/gi, '');
+}
+
+/** Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
-	const key = typeof value === 'string' ? value.trim() : '';
+	const key = keyIn(value);
 	if (key === '')
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
 	if (!key.startsWith('sk_'))
@@ -53,9 +60,9 @@ export function apiKeyProblem(value: unknown): string | undefined {
 	// A shorter one could be in an ID by accident: "task_1" contains "sk_1".
 	if (key.length < 8)
 		return 'The API key of the credential is too short. Copy the whole key from the API Keys page of the service';
-	// Such a key is never escaped, so one search finds it in an address, in HTML and in JSON.
-	if (!/^[\w-]+$/.test(key))
-		return 'The API key of the credential contains spaces or other characters that no key has. Copy it again without them';
+	// What a header can carry, but for characters that JSON and shells need.
+	if (!/^[!#-&(-[\]-_a-~]+$/.test(key))
+		return 'The API key of the credential contains a space, a quote or another character that no key has. Copy it again without it';
 	return undefined;
 }
 
@@ -71,8 +78,9 @@ export function callbackSecretProblem(value: unknown): string | undefined {
 
 /** Says what is wrong with a credential and what to do about it, without the key or the secret. */
 export function credentialProblem(fields: Record<string, unknown>): string | undefined {
-	const { baseUrl, apiKey, callbackSecret } = fields;
-	return baseUrlProblem(baseUrl) ?? apiKeyProblem(apiKey) ?? callbackSecretProblem(callbackSecret);
+	const { baseUrl, allowHttp, apiKey, callbackSecret } = fields;
+	const problem = baseUrlProblem(baseUrl, allowHttp) ?? apiKeyProblem(apiKey);
+	return problem ?? callbackSecretProblem(callbackSecret);
 }
 
 /** Drops trailing slashes, so that a path can be appended. */

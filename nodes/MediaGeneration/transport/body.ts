@@ -66,9 +66,13 @@ export class Upload {
 			}
 			if (left !== 0) throw new Error(`${name} has changed`);
 		} catch (error) {
-			this.failure ??= `a file could not be read again (${reasonOf(error)})`;
-			throw new Error(this.failure);
+			throw this.failed(error);
 		}
+	}
+
+	private failed(error: unknown): Error {
+		this.failure ??= `a file could not be read again (${reasonOf(error)})`;
+		return new Error(this.failure);
 	}
 
 	private handOver(piece: Uint8Array): Uint8Array {

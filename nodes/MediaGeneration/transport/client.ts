@@ -8,6 +8,7 @@ import { accountOf, type Account, type Purpose } from './account';
 import { FailureError, invalid, messageOf } from '../base/outcomes';
 import { readJson, readText } from '../base/bounded';
 import { ANSWER } from '../base/bounds';
+import { mapTexts } from '../base/json';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body, type Upload } from './body';
 import { timeLimit, unlessAborted } from '../base/clock';
@@ -135,13 +136,10 @@ function connected(context: RequestContext, read: CredentialRead): ServiceClient
 				const { statusCode: status, headers: answered } = response;
 				const { text: raw, whole } = await readText(response.body);
 				const text = cleaner.key(raw);
-				return {
-					answered: true,
-					status,
-					headers: answered,
-					text,
-					...readJson(text, ANSWER, whole),
-				};
+				const read = readJson(raw, ANSWER, whole);
+				// A text without the key may no longer be JSON, so it is taken out of the values.
+				if (text !== raw) read.body = mapTexts(read.body, cleaner.key);
+				return { answered: true, status, headers: answered, text, ...read };
 			},
 		);
 		if (reply.answered) account.noteThrottling(purpose, reply);

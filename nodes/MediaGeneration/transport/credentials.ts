@@ -6,7 +6,7 @@ import type {
 	ILoadOptionsFunctions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { credentialProblem, normalizeBaseUrl } from './baseUrl';
+import { credentialProblem, keyIn, normalizeBaseUrl } from './baseUrl';
 import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
@@ -46,7 +46,7 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 		);
 	const credentials = {
 		baseUrl: normalizeBaseUrl(data.baseUrl as string),
-		apiKey: (data.apiKey as string).trim(),
+		apiKey: keyIn(data.apiKey),
 		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
 	return { credentials, data, readAt: now() };

@@ -3,7 +3,7 @@
  * the key elsewhere passes.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { normalizeBaseUrl, pathProblem } from './baseUrl';
+import { keyIn, normalizeBaseUrl, pathProblem } from './baseUrl';
 import { onOneLine } from '../base/words';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 
@@ -61,7 +61,7 @@ function targetProblem(target: URL, base: URL): string | undefined {
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
 	const request = given as JsonObject;
 	const base = new URL(normalizeBaseUrl(credential.baseUrl as string));
-	const apiKey = (credential.apiKey as string).trim();
+	const apiKey = keyIn(credential.apiKey);
 	const [keyHeader, value] =
 		credential.keyHeader === 'xi-api-key'
 			? ['xi-api-key', apiKey]
