@@ -1,7 +1,7 @@
 /** An item that a later try refuses still names what the earlier ones have paid for, or may have. */
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { failedResult } from '../../nodes/MediaGeneration/run/item';
-import { withEarlierTasks } from '../../nodes/MediaGeneration/run/left';
+import { leftBy, withEarlierTasks } from '../../nodes/MediaGeneration/run/left';
 import type { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 
 const INVALID = failedResult(0, { outcome: 'invalid', message: 'empty', description: 'Fill it.' });
@@ -45,4 +45,19 @@ test.each<[string, Partial<Ledger['left']>, Partial<Failure>, string[] | undefin
 	expect(result).toMatchObject({ kind: 'failed', index: 0, failure });
 	const { whole } = (result as typeof INVALID).failure;
 	expect(whole?.taskIds).toEqual(taskIds);
+});
+
+const ended = (outcome: Failure['outcome'], httpStatus?: number) => {
+	const failure = { outcome, message: 'm', description: 'd', taskId: 't', httpStatus };
+	return { ...failedResult(0, failure), taskIds: ['t'] };
+};
+const MADE = [{ item: 0, taskId: 't' }];
+test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>([
+	['a paid task that answers 404 is named', MADE, ended('unreachable', 404), ['t']],
+	['an ID that the user entered is not', [], ended('unreachable', 404), []],
+	['but for one whose key has expired', [], ended('unreachable', 401), ['t']],
+	['a task that failed is of no use', MADE, ended('failed'), []],
+])('what a run leaves: %s', (_name, made, result, taskIds) => {
+	const ledger = { left: { made, unclear: [] } } as unknown as Ledger;
+	expect(leftBy(ledger, [result]).taskIds).toEqual(taskIds);
 });
