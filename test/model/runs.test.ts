@@ -157,7 +157,7 @@ describe('On Error', () => {
 			expect(went.json[0]?.error).toBe(error?.message);
 			expect(went.pairs).toEqual([0, 1]);
 			expect(went.hints[0]).toBe(
-				"1 of 2 items failed, see the field 'outcome'; 'Include Input' shows which",
+				"1 of 2 items failed, see the field 'outcome'; the option 'Include Input' shows which",
 			);
 			expect(went.execution.found.media_outcome).toBe(outcome);
 		},
@@ -427,10 +427,10 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
-		expect(hints[0]).toMatch(
-			/^No answer came the first time, so item 1 may be paid for twice: sent again, unless found/,
+		expect(hints[0]).toMatch(/^May be paid for twice: item 1; no answer came the first time/);
+		expect(warnings(logs)[0]).toMatch(
+			/May be paid for twice: item 1; .* sent again unless it is found/,
 		);
-		expect(warnings(logs)[0]).toMatch(/item 1 may be paid for twice.*the list does not show it/);
 		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
 		expect(known.sent).toHaveLength(2);
 	});
@@ -448,7 +448,7 @@ describe('paid once', () => {
 		const hint = `Paid for again, though "Task: Wait" can fetch the tasks of the input: ${ids}`;
 		expect(hints.slice(0, -1)).toEqual(ids === undefined ? [] : [hint]);
 		expect(warnings(logs).join()).toMatch(
-			ids === undefined ? /^$/ : new RegExp(`paid tasks that .*: ${ids}\\.`),
+			ids === undefined ? /^$/ : new RegExp(`tasks of the input: ${ids}`),
 		);
 	});
 

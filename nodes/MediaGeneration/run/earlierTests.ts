@@ -3,7 +3,6 @@
  * again, as asked: a hint names the tasks that exist already.
  */
 import { BoundedMap } from '../base/boundedMap';
-import type { ItemSettings } from '../actions/waiting';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
 import { askedFor, type Item, type ItemResult } from './item';
@@ -35,8 +34,6 @@ function keyFor({ context, client }: Run, { parts }: Item): string | undefined {
 	return [context.getWorkflow().id, context.getNode().id, ...hashes].join(' ');
 }
 
-const bringsFiles = ({ files, waiting }: ItemSettings) => files.download && waiting.kind !== 'no';
-
 /** Call this before anything is created. */
 export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 	const { context, ledger } = run;
@@ -54,7 +51,9 @@ export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 	const [tasks, them] =
 		paid.length === 1 ? ['1 task was', 'it'] : [`${paid.length} tasks were`, 'them'];
 	// n8n can't pin an output that has binary data.
-	const hasFiles = found.some(({ item: { settings } }) => bringsFiles(settings));
+	const hasFiles = found.some(
+		({ item: { settings } }) => settings.files.download && settings.waiting.kind !== 'no',
+	);
 	const keep = hasFiles ? 'execute only the step after this one' : 'pin the output';
 	const said = `${tasks} paid for in an earlier test run: ${keep}, or fetch ${them} with "Task: Wait":`;
 	const more = paid.length > IDS_SHOWN ? ', ...' : '';

@@ -30,11 +30,8 @@ function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	);
 	if (unclear.length === 0) return;
 	const which = itemsInWords(unclear.map(({ index }) => index));
-	warn(
-		run.context,
-		`No answer came the first time, so ${which} may be paid for twice: sent again, unless found`,
-		`${which} may be paid for twice: no answer came the first time, and it is sent again if the list does not show it`,
-	);
+	const why = 'no answer came the first time, and it is sent again unless it is found';
+	warn(run.context, `May be paid for twice: ${which}; ${why}`);
 }
 
 const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
@@ -48,8 +45,7 @@ function usableTasksOf(json: IDataObject): string[] {
 
 /** A creation makes a new task, as asked, even if its input has a paid one. */
 function warnOfPaidInput(run: Run, items: readonly Item[]): void {
-	const { context } = run;
-	const input = context.getInputData();
+	const input = run.context.getInputData();
 	const paid = items.flatMap((item) => {
 		const usable = usableTasksOf(input[item.index]?.json ?? {});
 		if (usable.length === 0) return [];
@@ -59,9 +55,8 @@ function warnOfPaidInput(run: Run, items: readonly Item[]): void {
 	if (paid.length === 0) return;
 	const which = [...new Set(paid)].join(', ');
 	warn(
-		context,
+		run.context,
 		`Paid for again, though "Task: Wait" can fetch the tasks of the input: ${which}`,
-		`the input has paid tasks that "Task: Wait" can still fetch: ${which}. New ones are created, as asked`,
 	);
 }
 
@@ -71,8 +66,8 @@ function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void
 			part?.kind === 'creates' && isLongUnsplit(part.request, longText),
 	);
 	if (long.length === 0) return;
-	const texts = long.length === 1 ? '1 text is' : `${long.length} texts are`;
-	const message = `${texts} longer than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
+	const texts = long.length === 1 ? '1 text has' : `${long.length} texts have`;
+	const message = `${texts} more than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
 	showHint(context, 'info', message);
 }
 
@@ -143,14 +138,11 @@ export function hintAtSleep(context: IExecuteFunctions): void {
 	quietly(() => {
 		const following = context.getChildNodes(name, { includeNodeParameters: true });
 		const waits = following.some(
-			(node) =>
-				node.type === type && node.disabled !== true && node.parameters?.operation === 'wait',
+			({ parameters, ...node }) =>
+				node.type === type && !node.disabled && parameters?.operation === 'wait',
 		);
-		if (!waits)
-			showHint(
-				context,
-				'warning',
-				`If a task fails while the execution sleeps, its item continues as a normal one: add a node with "Task: Wait"`,
-			);
+		const what =
+			'If a task fails while the execution sleeps, its item continues as a normal one: add a node with "Task: Wait"';
+		if (!waits) showHint(context, 'warning', what);
 	});
 }

@@ -131,17 +131,13 @@ export class Report {
 	}
 
 	private hintAtFailures(results: readonly ItemResult[]): void {
-		const failed = failuresIn(results);
-		if (failed.length === 0) return;
-		const isNamed = failed.every(({ index }) => includedInput(this.items[index]) !== undefined);
-		const which = isNamed ? '' : `; 'Include Input' shows which`;
-		// n8n adds the input item's fields there.
+		const failed = failuresIn(results).length;
+		if (failed === 0) return;
 		const where =
 			this.context.getNode().onError === 'continueErrorOutput'
 				? ' and went to the error branch'
-				: `, see the field 'outcome'${which}`;
-		const said = `${failed.length} of ${results.length} items failed${where}`;
-		showHint(this.context, 'warning', said);
+				: `, see the field 'outcome'; the option 'Include Input' shows which`;
+		showHint(this.context, 'warning', `${failed} of ${results.length} items failed${where}`);
 	}
 
 	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
