@@ -86,6 +86,17 @@ describe('a queue that is full by itself', () => {
 		void stuck;
 	});
 
+	test('of one voice whose queue asks for a pause holds up no other voice', async () => {
+		const slow = after(FULL, 50);
+		const { clock, account, asked, asks } = await closed(slow);
+		if (slow.answered) account.noteThrottling('create', slow, clock.now());
+		void asks('stuck', forGood, LONG);
+		await clock.run(asks('other', [CREATED], { voice: 'w' }));
+		expect(asked).toEqual(['other 0']);
+		await clock.advance(60_000);
+		expect(asked[1]).toBe('stuck 50000');
+	});
+
 	test.each([2, 30])('of %d voices holds up the others for a pause or two', async (voices) => {
 		const { clock, asked, asks } = await closed();
 		for (let n = 0; n < voices; n += 1)

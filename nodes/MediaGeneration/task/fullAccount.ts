@@ -55,8 +55,9 @@ export class FullAccount {
 	/** Finished tasks whose free slot has already been used. */
 	private endsUsed = 0;
 	private pauseMs = PAUSE_MS.first;
-	/** Epoch ms at which the pause ends. */
+	/** Epoch ms at which the pause ends, and the one that the service asked for. */
 	private pauseEnd = 0;
+	private askedEnd = 0;
 	private readonly report = new OncePerMinute();
 
 	constructor(private readonly account: Account) {}
@@ -119,7 +120,8 @@ export class FullAccount {
 			return isNext ? pausedUntil : Infinity;
 		}
 		if (this.asking !== undefined || this.nextToAsk !== place) return Infinity;
-		return this.account.ends > this.endsUsed ? pausedUntil : Math.max(this.pauseEnd, pausedUntil);
+		const hasRoom = this.account.ends > this.endsUsed;
+		return Math.max(hasRoom ? this.askedEnd : this.pauseEnd, pausedUntil);
 	}
 
 	private wakeNext(): void {
@@ -154,6 +156,7 @@ export class FullAccount {
 	private close(refusal: Refusal, queue: string, nowMs: number): void {
 		const before = this.refusal;
 		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
+		this.askedEnd = nowMs + (refusal.retryAfterMs ?? 0);
 		// A Retry-After of 0 s must not lead to a tight loop.
 		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
 		this.refusal = refusal;

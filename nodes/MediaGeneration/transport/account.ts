@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, now } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { askedPauseMs, limitIn } from '../answers/limits';
+import { askedPauseMs, isAboutTasks, limitIn } from '../answers/limits';
 import type { Answer } from '../answers/reply';
 import { saidIn } from '../answers/said';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
@@ -59,10 +59,14 @@ export class Account {
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}
 
-	/** Pauses for a 429 or 503 with Retry-After, whatever its words; but the reset of a daily limit holds back nobody else. */
+	/**
+	 * Pauses for a 429 or 503 with Retry-After, whatever its words. But the reset of a daily limit holds back nobody else, and what is full
+	 * holds back only its own kind, voice or model (`task/fullAccount`).
+	 */
 	noteThrottling(purpose: Purpose, answer: Answer, nowMs: number = now()): void {
 		if (answer.status !== 429 && answer.status !== 503) return;
 		const said = saidIn(answer);
+		if (purpose === 'create' && isAboutTasks(said)) return;
 		const wait = askedPauseMs(said);
 		if (wait === undefined || (wait > MAX_RETRY_AFTER_MS && limitIn(said) === 'cap')) return;
 		this.pause(purpose, nowMs, wait);
