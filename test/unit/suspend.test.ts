@@ -39,7 +39,7 @@ async function asleep(sleepers: Sleeper[]) {
 	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
 	const kept = entry.data.main[0] ?? [];
 	const notes = readNotes(store[CONTEXT_FIELD]);
-	if (typeof notes === 'string') throw new Error(notes);
+	if (notes === undefined) throw new Error('no notes');
 	expect(realClock.sleep).toHaveBeenCalled();
 	return { items, kept, notes, waits, metadata };
 }

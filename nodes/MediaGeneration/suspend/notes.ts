@@ -50,13 +50,12 @@ export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
 }
 
-/** `none`: this node has put nothing to sleep. `unknown`: it has, in another version's format. */
-export function readNotes(kept: unknown): Notes | 'none' | 'unknown' {
-	if (typeof kept !== 'string') return 'none';
-	const value = parseJson(kept);
-	if (!isObject(value) || value.format !== NOTES_FORMAT) return 'unknown';
+/** Undefined if this node has put nothing to sleep, or another version has, in another format: that sleeps until its deadline. */
+export function readNotes(kept: unknown): Notes | undefined {
+	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
+	if (!isObject(value) || value.format !== NOTES_FORMAT) return undefined;
 	const { id, items } = value;
-	if (typeof id !== 'string' || !Array.isArray(items)) return 'unknown';
+	if (typeof id !== 'string' || !Array.isArray(items)) return undefined;
 	return { id, items: moved(items as Notes['items'], -clockAheadMs()) };
 }
 

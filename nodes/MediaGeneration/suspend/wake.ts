@@ -4,7 +4,7 @@ import { postedTo, refuse, CallRefusal } from '../trigger/webhook';
 import { answeredStatus } from '../n8n/webhookCall';
 import { cleanerOf, inBackground } from '../n8n/clean';
 import { BoundedMap } from '../base/boundedMap';
-import { now, OncePerMinute, timeLimit } from '../base/clock';
+import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { recentClient } from '../transport/client';
 import { isObject, parseJson, textsIn } from '../base/json';
@@ -24,10 +24,6 @@ const handedOver = new Limiter(RESUMPTIONS_AT_ONCE);
 const resumedUntil = new BoundedMap<string, number>(20_000);
 /** n8n can lose an execution that it has taken, so that a later call has to count again. */
 const KNOWN_MS = 30_000;
-const unknownNotes = new OncePerMinute();
-const UNKNOWN_NOTES =
-	'an execution was put to sleep by another version of this node, whose notes this one can not read. It sleeps until its deadline; its items then have the IDs of its tasks for "Task: Wait"';
-
 interface Call {
 	sleeping: Sleeping;
 	reported: Reported;
@@ -42,12 +38,8 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	const [kept, noted, url] = Array.isArray(all) ? (all as unknown[]) : [];
 	const notes = readNotes(noted);
 	const items = typeof kept === 'string' ? parseJson(kept) : undefined;
-	if (notes === 'unknown')
-		throw new CallRefusal(200, 'it sleeps until its deadline', {
-			line: unknownNotes.isDue(now()) ? UNKNOWN_NOTES : undefined,
-		});
 	const resumeUrl = resumeUrlOf(url);
-	const isHere = notes !== 'none' && Array.isArray(items) && notes.items.length === items.length;
+	const isHere = notes !== undefined && Array.isArray(items) && notes.items.length === items.length;
 	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, 'no task is waited for here');
 	const { id } = notes;
 	const tasks = notedTasks(notes);
@@ -124,12 +116,8 @@ async function settle(sleeping: Sleeping): Promise<void> {
 	const status = await answeredStatus(context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
 	resumedUntil.set(id, hasFailed ? 0 : now() + KNOWN_MS);
-	const isUnsure = status === undefined || hasFailed;
-	if (isUnsure)
-		watchOver(
-			sleeping,
-			tasks.map(({ taskId }) => taskId),
-		);
+	const all = tasks.map(({ taskId }) => taskId);
+	if (status === undefined || hasFailed) watchOver(sleeping, all);
 }
 
 /** Throws a CallRefusal if a task still runs, or the service does not say. */
