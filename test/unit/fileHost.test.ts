@@ -22,13 +22,44 @@ function door(
 
 describe('private addresses', () => {
 	test.each([
-		['http://10.0.0.1/a', BASE_URL, 0],
+		['https://10.0.0.1/a', BASE_URL, 0],
+		...['kubernetes.default.svc', 'redis.prod', 'vault.service.consul', 'db.corp', 'fritz.box'].map(
+			(name): [string, string, number] => [`https://${name}/a`, BASE_URL, 0],
+		),
+		...['169.254.169.254', '[fe80::1]', 'metadata.google.internal', '168.63.129.16'].map(
+			(name): [string, string, number] => [`http://${name}/a`, 'http://10.0.0.2', 0],
+		),
 		['http://10.0.0.1/a', 'http://192.168.1.5:3000/api', 1],
 		[FILE_URL, 'http://127.0.0.1:1', 1],
 	])('%s of a service at %s: %d requests', async (url, baseUrl, count) => {
 		const { open, requests } = door(() => ({ statusCode: 200 }), baseUrl);
 		expect(await open(url, undefined)).toMatchObject({ ok: count === 1 });
 		expect(requests).toHaveLength(count);
+	});
+
+	test.each([
+		['http://files.example/a', BASE_URL, FILE_URL],
+		['http://files.example/a', 'http://10.0.0.2', 'http://files.example/a'],
+		['http://files.example:8080/a', undefined, 'https://files.example:8080/a'],
+	])('%s of a service at %s is asked for at %s', async (url, baseUrl, asked) => {
+		const { context, asked: requests } = fakeN8n({
+			http: () => ({ statusCode: 200, body: Readable.from(['x']) }),
+		});
+		const opened = await fileOpener({ context, ...(baseUrl && { baseUrl }) })(url, undefined);
+		expect(opened.ok).toBe(true);
+		expect(requests.map((request) => request.url)).toEqual([asked]);
+	});
+
+	test('a redirect never leaves https', async () => {
+		const moved = { statusCode: 302, headers: { location: 'http://files.example/b' } };
+		for (const baseUrl of [BASE_URL, 'http://10.0.0.2']) {
+			const { open, requests } = door(
+				(_, count) => (count === 1 ? moved : { statusCode: 200 }),
+				baseUrl,
+			);
+			await open(FILE_URL, undefined);
+			expect(requests.map(({ url }) => url)).toEqual([FILE_URL, 'https://files.example/b']);
+		}
 	});
 
 	test('are refused where no service is known, for good and in words', async () => {
@@ -137,7 +168,6 @@ describe('what is asked for', () => {
 
 	test.each([
 		['file:///etc/passwd', /redirects to file:/],
-		['http://files.example/a', /from https to http/],
 		[undefined, /without a usable address/],
 	])('a redirect to %j ends it, for good and in words', async (location, words) => {
 		const { open, requests, aborted } = door(() => ({ statusCode: 302, headers: { location } }));

@@ -1,9 +1,9 @@
 /**
  * Opens files without any credential. It follows redirects one by one, so that every hop passes n8n's own protection against server-side
- * request forgery, which is off by default. It opens private addresses only if the service has one.
+ * request forgery, which is off by default. It opens private addresses only if the service has one, and those of a machine's own metadata never.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { isPrivateHost } from './baseUrl';
+import { isLinkLocal, isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { ABORTED, timeLimit, type Clock } from '../base/clock';
 import { urlOf } from '../base/json';
@@ -45,16 +45,20 @@ function redirectTarget(location: string | undefined, from: string): URL | strin
 	if (target === undefined) return 'it redirects without a usable address';
 	if (target.protocol !== 'https:' && target.protocol !== 'http:')
 		return `it redirects to ${target.protocol} which is not followed`;
-	if (new URL(from).protocol === 'https:' && target.protocol === 'http:')
-		return 'it redirects from https to http, which is not followed';
+	if (from.startsWith('https:')) target.protocol = 'https:';
 	return target;
 }
 
-function addressProblem(url: string, baseUrl: string | undefined): string | undefined {
-	const { hostname } = new URL(url);
-	if (!isPrivateHost(hostname)) return undefined;
-	if (baseUrl !== undefined && isPrivateHost(new URL(baseUrl).hostname)) return undefined;
-	return `its address (${hostname}) is in a private network, and the service is not`;
+/** @returns the address to ask, or why none is asked */
+function allowed(address: URL, baseUrl: URL | undefined): URL | string {
+	const { hostname } = address;
+	if (isLinkLocal(hostname)) return `its address (${hostname}) is one that no file host has`;
+	if (isPrivateHost(hostname) && !isPrivateHost(baseUrl?.hostname ?? '.public'))
+		return `its address (${hostname}) is in a private network, and the service is not`;
+	const url = new URL(address);
+	// No host of a private network has a certificate for a name that leads there by accident or by malice.
+	if (baseUrl?.protocol !== 'http:') url.protocol = 'https:';
+	return url;
 }
 
 const noFile = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
@@ -105,22 +109,20 @@ async function request(
 	}
 }
 
-/** Refuses private addresses if there is no Base URL. */
+/** Where the service itself is reached by https, or is not known, files come by https alone. */
 export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): OpenFileFn {
+	const baseUrl = urlOf(deps.baseUrl);
 	return async (address, signal) => {
-		if (!URL.canParse(address)) return noFile('its address names no host');
-		let url = address;
-		for (let hop = 0; hop <= 5; hop += 1) {
-			const problem = addressProblem(url, deps.baseUrl);
-			if (problem !== undefined) return noFile(problem);
-			const opened = await request(deps.context, url, signal);
+		let next: URL | string = urlOf(address) ?? 'its address names no host';
+		for (let hop = 0; hop <= 5 && typeof next !== 'string'; hop += 1) {
+			const url = allowed(next, baseUrl);
+			if (typeof url === 'string') return noFile(url);
+			const opened = await request(deps.context, url.href, signal);
 			if (!opened.ok || ![301, 302, 303, 307, 308].includes(opened.status)) return opened;
 			opened.close();
-			const target = redirectTarget(headerOf(opened.headers, 'location'), url);
-			if (typeof target === 'string') return noFile(target);
-			url = target.href;
+			next = redirectTarget(headerOf(opened.headers, 'location'), url.href);
 		}
-		return noFile('it redirects more than 5 times');
+		return noFile(typeof next === 'string' ? next : 'it redirects more than 5 times');
 	};
 }
 
