@@ -66,7 +66,7 @@ describe('one item', () => {
 		given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
 		const { items, outputs, failure, files } = await deliver(given);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
-		expect(files.map(({ output }) => output.url)).toEqual([`${F}/1`, `${F}/2`]);
+		expect(files.map(({ kind }) => kind)).toEqual(['missing', 'stored', 'stored']);
 		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
@@ -75,6 +75,20 @@ describe('one item', () => {
 		);
 		expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%3E%1B\/0$/);
 	});
+});
+
+test.each<[string, Array<TaskOutput['kind']>, missing: number, string | undefined]>([
+	['never withholds the sound', ['audio', 'transcript'], 1, undefined],
+	['is the result where there is no sound', ['transcript'], 0, 'undelivered'],
+	['makes up for no sound', ['audio', 'transcript'], 0, 'undelivered'],
+])('a transcript that can not be had %s', async (_name, kinds, missing, outcome) => {
+	const sound = toneWav('x');
+	const { deliver } = world({ answer: (index) => (index === missing ? 403 : sound) });
+	const { items, outputs, failure } = await deliver(finished(kinds));
+	expect(failure?.outcome).toBe(outcome);
+	expect(outputs[missing]).toEqual({ url: `${F}/${missing}`, kind: kinds[missing] });
+	const hint = 'The transcript could not be downloaded: the file host answered HTTP 403';
+	expect(items[0]?.json.hint).toBe(outcome === undefined ? hint : undefined);
 });
 
 describe('addresses', () => {
@@ -99,6 +113,30 @@ describe('addresses', () => {
 			message: expect.stringMatching(/its address names no host$/) as string,
 			description: expect.stringMatching(/open the addresses: \/files\/1$/) as string,
 		});
+	});
+
+	test('that hold their file are a few words in the JSON', async () => {
+		const { context } = world();
+		const url = dataUrl(Buffer.concat([png(1), Buffer.alloc(200_000)]));
+		const outputs = [0, 1].map((index) => ({
+			url: index === 0 ? `${F}/0` : url,
+			kind: 'image' as const,
+		}));
+		const metadata = { image_url: url, note: `not ${url}` };
+		const done = { ...doneTask('t', { metadata, outputs: 'its own' }), outputs };
+		const delivery = new Delivery(context, { baseUrl: undefined });
+		for (const splitFiles of [false, true]) {
+			const given = { ...settings, splitFiles };
+			const { items } = await delivery.deliver(done, given, { index: 0 });
+			const image_url = `data:image/png, 0.2 MB, see ${splitFiles ? 'data' : 'data_1'}`;
+			expect(items[0]?.json).toMatchObject({
+				metadata: { image_url, note: metadata.note },
+				task_outputs: 'its own',
+			});
+		}
+		const kept = { ...settings, download: false };
+		const { items } = await delivery.deliver(done, kept, { index: 0 });
+		expect(items[0]?.json.metadata).toEqual(metadata);
 	});
 
 	test('that hold their file are decoded, and nothing is asked for', async () => {
@@ -179,7 +217,7 @@ describe('how long sound is', () => {
 		expect(outputs[0]?.kind).toBe('audio');
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
-		expect(files.map(({ sound }) => sound)).toEqual([await soundFactsOf([WAV])]);
+		expect(files).toMatchObject([{ kind: 'stored', sound: await soundFactsOf([WAV]) }]);
 	});
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([

@@ -68,8 +68,10 @@ function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDat
 	const task = parseTask(raw);
 	const found = task?.state === 'done' ? outputsOf(task) : [];
 	const outputs = resolved(found, client.credentials.baseUrl);
+	const { outputs: task_outputs, ...fields } = raw;
 	return {
-		...(raw as IDataObject),
+		...(fields as IDataObject),
+		...(task_outputs === undefined ? {} : { task_outputs }),
 		task_id: taskId,
 		outputs: outputs.map(({ url, kind }) => ({ url, kind })),
 	};

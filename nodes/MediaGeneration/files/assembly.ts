@@ -7,8 +7,8 @@ import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../audio/kinds';
 import type { Done } from '../answers/verdict';
 import { baseNameOf, placedFiles } from './files';
-import type { DeliveredOutput, StoredFile } from './storedFile';
-import type { Delivered, Delivery, Whole } from './delivery';
+import type { DeliveredFile, DeliveredOutput } from './storedFile';
+import type { Delivered, Delivery } from './delivery';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
 
@@ -47,7 +47,7 @@ export async function assemble(
 	delivery: Delivery,
 	parts: readonly DonePart[],
 	input: AssemblyInput,
-): Promise<Whole> {
+): Promise<Delivered> {
 	const { assembly } = input;
 	const { longText } = assembly;
 	const taskIds = parts.map(({ taskId }) => taskId);
@@ -71,11 +71,13 @@ export async function assemble(
 			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
 			outputs: longText.kind === 'off' ? outputs : outputs.map(unnamed),
 			failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
+			files: all.flatMap(({ files }) => files),
 		};
 	} catch (error) {
 		const failure = broken(error, 'done', taskIds[0]);
 		const outputs = parts.flatMap((part) => part.outputs);
-		return { items: [], outputs, failure: failureOfWhole(failure, { assembly, taskIds }) };
+		const whole = failureOfWhole(failure, { assembly, taskIds });
+		return { items: [], outputs, failure: whole, files: [] };
 	}
 }
 
@@ -86,18 +88,21 @@ async function joinedItem(
 	context: N8nContext,
 	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
-): Promise<Whole> {
+): Promise<Delivered> {
 	const joined = await joinSources(context, all.map(deliveredSource), {
 		pauseMs,
 		baseName: baseNameOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});
-	const rank = ({ output }: StoredFile) => (output.kind === 'audio' ? 0 : 1);
+	const rank = ({ output }: DeliveredFile) => (output.kind === 'audio' ? 0 : 1);
+	const given = all.flatMap(({ files: own }) => own);
+	// The address of a transcript that could not be had stays.
+	const missing = given.filter(({ kind }) => kind === 'missing');
 	const shown = joined.ok
-		? joined
+		? { ...joined, files: [...joined.files, ...missing] }
 		: {
-				files: all.flatMap((part) => part.files).sort((one, other) => rank(one) - rank(other)),
+				files: given.sort((one, other) => rank(one) - rank(other)),
 				times: [],
 				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
 			};
@@ -116,6 +121,7 @@ async function joinedItem(
 		}),
 		outputs: placed.flatMap(({ outputs }) => outputs),
 		failure: undefined,
+		files: shown.files,
 	};
 }
 
@@ -138,7 +144,8 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 	return known.length === numbers.length ? sumOf(known) : undefined;
 }
 
-function deliveredSource({ files }: Delivered): SoundSource | undefined {
+function deliveredSource({ files: all }: Delivered): SoundSource | undefined {
+	const files = all.filter((file) => file.kind === 'stored');
 	const audio = files.find(({ output }) => output.kind === 'audio');
 	if (audio === undefined) return undefined;
 	const transcripts = files.filter(({ output }) => output.kind === 'transcript');

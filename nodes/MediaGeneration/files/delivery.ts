@@ -6,22 +6,23 @@ import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { realClock } from '../n8n/realClock';
 import { attemptAsync, type Failure } from '../base/outcomes';
-import { onOneLine } from '../base/words';
+import { megabytes, onOneLine } from '../base/words';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
-import { asText, urlOf, type JsonObject } from '../base/json';
+import { asText, mapTexts, urlOf, type JsonObject } from '../base/json';
 import { Limiter } from '../base/limiter';
 import { TRANSCRIPT } from '../base/bounds';
-import { isDataUrl, resolved } from '../answers/outputs';
+import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
-import { baseNameOf, fetchFiles, placedFiles, type FetchDeps } from './files';
-import type { DeliveredFile, DeliveredOutput, StoredFile } from './storedFile';
+import { baseNameOf, fetchFiles, fieldName, placedFiles, type FetchDeps } from './files';
+import type { DeliveredFile, DeliveredOutput } from './storedFile';
 
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
 	'error',
 	'outcome',
+	'outputs',
 	'unfinished',
 	'task_ids',
 	'part',
@@ -59,23 +60,33 @@ export function carryInput(
 	return item;
 }
 
-export interface Whole {
+export interface Delivered {
 	/** One item; with Split Files one for each file that is there, and none if there is none. */
 	items: INodeExecutionData[];
 	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
 	outputs: DeliveredOutput[];
 	/** Outcome `undelivered` if a file is missing. */
 	failure: Failure | undefined;
+	files: readonly DeliveredFile[];
 }
-
-export type Delivered = Whole & { files: readonly StoredFile[] };
 
 type DoneTask = Omit<Done, 'kind'>;
 
-function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
-	const missing = files.filter((file) => file.kind === 'missing');
+const isMissing = (file: DeliveredFile) => file.kind === 'missing';
+
+/** A transcript that can't be had never withholds the sound. */
+function transcriptHint(files: readonly DeliveredFile[]): string | undefined {
+	const missing = files.filter(isMissing);
+	const hasSound = files.some(({ kind, output }) => kind === 'stored' && output.kind === 'audio');
+	if (!hasSound || missing.some(({ output }) => output.kind !== 'transcript')) return undefined;
 	const [first] = missing;
-	if (first === undefined) return undefined;
+	return first && `The transcript could not be downloaded: ${first.problem}`;
+}
+
+function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
+	const missing = files.filter(isMissing);
+	const [first] = missing;
+	if (first === undefined || transcriptHint(files) !== undefined) return undefined;
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
 	const named = missing.slice(0, 20).map(({ output: { url = '' } }) => shownAddress(url));
 	const others = missing.length - named.length;
@@ -92,6 +103,23 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 /** Encodes what could be read as markup, and cuts an address that contains its file. */
 function shownAddress(url: string): string {
 	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
+}
+
+/** Puts a few words in the place of each address that contained its file, which is as long as the file. */
+function withShortAddresses(
+	{ task: { raw } }: DoneTask,
+	{ offered, files }: { offered: readonly TaskOutput[]; files: readonly DeliveredFile[] },
+	{ outputBinaryField, splitFiles }: FileSettings,
+): JsonObject {
+	const words = new Map<string, string>();
+	for (const [index, { url }] of offered.entries()) {
+		const { kind, output } = files[index] ?? {};
+		if (kind !== 'stored' || !isDataUrl(url)) continue;
+		const field = fieldName(outputBinaryField, splitFiles ? 0 : index);
+		const [type = ''] = url.split(/[;,]/, 1);
+		words.set(url, `${type}, ${megabytes(output?.fileSize ?? 0)}, see ${field}`);
+	}
+	return words.size === 0 ? raw : mapTexts(raw, (text) => words.get(text.trim()) ?? text);
 }
 
 /** Makes the name of a task's files. @param ending after the File Name */
@@ -137,7 +165,9 @@ export class Delivery {
 		const isRead = isText || settings.transcriptInOutput;
 		const transcript = isRead ? await this.transcriptOf(files) : undefined;
 		const said = isText && transcript?.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');
-		const fields = task.state === 'failed' ? withoutEmptyError(task.raw) : fieldsOf(task.raw);
+		const hint = transcriptHint(files);
+		const raw = withShortAddresses(done, { offered, files }, settings);
+		const fields = task.state === 'failed' ? withoutEmptyError(raw) : fieldsOf(raw);
 		const placed = placedFiles(files, settings);
 		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
 			const json: IDataObject = {
@@ -146,6 +176,7 @@ export class Delivery {
 				outputs,
 				...(said ? { text: said } : {}),
 				...(settings.transcriptInOutput && transcript !== undefined && { transcript }),
+				...(hint === undefined ? {} : { hint }),
 				...extra,
 			};
 			const hasFiles = Object.keys(binary).length > 0;
@@ -157,7 +188,7 @@ export class Delivery {
 				? files.map(({ output }) => output)
 				: placed.flatMap(({ outputs }) => outputs),
 			failure: undelivered(done, files),
-			files: files.filter((file) => file.kind === 'stored'),
+			files,
 		};
 	}
 

@@ -9,6 +9,9 @@ import { storeFile, type DownloadDeps } from './download';
 import { MAX_FILES } from '../base/bounds';
 import type { DeliveredFile, DeliveredOutput, WantedFile } from './storedFile';
 
+export const fieldName = (base: string, index: number): string =>
+	index === 0 ? base : `${base}_${index}`;
+
 /** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but gets no field. */
 export function inFields(
 	files: readonly DeliveredFile[],
@@ -17,7 +20,7 @@ export function inFields(
 	const binary: IBinaryKeyData = {};
 	const outputs = files.map((file, index) => {
 		if (file.kind !== 'stored') return file.output;
-		const binaryProperty = index === 0 ? base : `${base}_${index}`;
+		const binaryProperty = fieldName(base, index);
 		binary[binaryProperty] = file.binary;
 		return { ...file.output, binaryProperty };
 	});

@@ -4,8 +4,10 @@ import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Job } from '../actions/operation';
 import { attemptAsync, FailureError, valueOf } from '../base/outcomes';
+import { agentItem } from '../files/agentItem';
 import { nodeError } from '../files/nodeError';
 import { cleanly } from '../n8n/clean';
+import { isToolRun } from '../n8n/execution';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { sleepingInput } from '../n8n/sleep';
 import { checkOneAccount } from '../transport/credentials';
@@ -19,7 +21,10 @@ export async function runOperation(
 	context: IExecuteFunctions,
 	continueOnFail: boolean,
 ): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await carryOut({ context, continueOnFail }));
+	return await cleanly(context, async () => {
+		const output = await carryOut({ context, continueOnFail });
+		return isToolRun(context) ? output.map(agentItem) : output;
+	});
 }
 
 async function carryOut(executing: Executing): Promise<INodeExecutionData[]> {

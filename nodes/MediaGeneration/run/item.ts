@@ -5,7 +5,7 @@ import type { CreationRequest } from '../answers/request';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
-import type { Delivered, Whole } from '../files/delivery';
+import type { Delivered } from '../files/delivery';
 import { requestHash, type Created } from '../task/identity';
 import type { Asked, Slot } from '../task/ledger';
 import type { Watch } from '../task/wait';
@@ -65,7 +65,7 @@ export type PartResult =
 export type ItemResult = { index: number; taskIds: string[] } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered` has the files that could be fetched. */
-	| { kind: 'failed'; failure: Failure; delivered: Whole | undefined }
+	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly SleepingPart[] }
 	| { kind: 'halted' }
 );

@@ -14,10 +14,6 @@ const IPV4_INSIDE = /^\[?(::ffff:|64:ff9b:|2001:0?:|2002:)/;
 /** Global unicast. All other ranges are local, multicast or reserved. */
 const PUBLIC_IPV6 = /^[23][\da-f]{3}:/;
 
-/** Endings that nobody can register, or that clusters and companies use for names of their own. */
-const PRIVATE_NAME =
-	/\.(local(host|domain)?|internal|intranet|private|lan|corp|home(\.arpa)?|svc|consul|default|prod|test|invalid)$|^fritz\.box$/;
-
 /**
  * Tells whether a host name means this machine or a private network. Names with a single label are those of containers.
  * @param hostname as `URL` gives it, so that an address is normalized already
@@ -26,14 +22,8 @@ export function isPrivateHost(hostname: string): boolean {
 	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) return !PUBLIC_IPV6.test(host) || IPV4_INSIDE.test(host);
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
-	return !host.includes('.') || PRIVATE_NAME.test(host);
+	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);
 }
-
-/** Addresses at which clouds tell a machine its secrets, and others that no router passes on. */
-export const isLinkLocal = (hostname: string): boolean =>
-	/^(169\.254\.|168\.63\.129\.16$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|::ffff:a9fe:))/i.test(
-		hostname,
-	);
 
 export function baseUrlProblem(value: unknown, allowHttp: unknown = false): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '')

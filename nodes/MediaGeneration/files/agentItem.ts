@@ -1,0 +1,51 @@
+/** What an AI agent gets of a task: n8n puts a tool's whole output into the model's prompt. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { isDataUrl } from '../answers/outputs';
+import { asText, isObject } from '../base/json';
+import { shownOutputs } from './hint';
+
+const MOST_CHARACTERS = 20_000;
+/** Of the addresses and the rest of a task without a text: signed addresses are long, and half of one is of no use. */
+const MOST_IN_OUTPUTS = 2_000;
+const KEPT = [
+	...[
+		'task_id',
+		'task_ids',
+		'status',
+		'type',
+		'credit_cost',
+		'unfinished',
+		'duration_seconds',
+		'joined',
+	],
+	...['error', 'description', 'outcome', 'http_status', 'candidates', 'hint', 'part'],
+];
+
+/** Finds what a task says whose result is a text: what a task with a sound or a picture says is its request. */
+function resultText({ text, transcript, metadata }: IDataObject): string | undefined {
+	const held = isObject(metadata) ? metadata : {};
+	const cues: unknown[] = Array.isArray(transcript) ? transcript : [];
+	const said = cues.filter(isObject).map((cue) => asText(cue.text) ?? '');
+	const found = [text, held.text, held.transcript, said.join(' ')];
+	return found.flatMap((each) => asText(each) ?? [])[0];
+}
+
+/** Returns an item that is no task as it is. */
+export function agentItem(item: INodeExecutionData): INodeExecutionData {
+	const { json } = item;
+	if (asText(json.task_id) === undefined) return item;
+	const outputs: IDataObject[] = [];
+	let length = 0;
+	for (const { url = '', ...output } of shownOutputs(item)) {
+		const shown = { ...(url === '' || isDataUrl(url) ? {} : { url }), ...output };
+		length += JSON.stringify(shown).length;
+		if (length <= MOST_IN_OUTPUTS) outputs.push(shown);
+	}
+	const left = shownOutputs(item).length - outputs.length;
+	const isMedia = outputs.some(({ kind }) => kind === 'audio' || kind === 'image');
+	const text = isMedia ? undefined : resultText(json)?.slice(0, MOST_CHARACTERS);
+	const kept = KEPT.filter((name) => json[name] !== undefined).map((name) => [name, json[name]]);
+	const more = left > 0 ? { more_outputs: left } : {};
+	const compact = { ...(Object.fromEntries(kept) as IDataObject), ...more, outputs };
+	return { ...item, json: text === undefined ? compact : { ...compact, text } };
+}
