@@ -181,3 +181,21 @@ test('the hint of the costs is there before the execution sleeps', async () => {
 	const { hints } = await runNode({ parameters, tasks: [] });
 	expect(hints).toContain('1 task created, 10 credits according to the service');
 });
+
+test.each([
+	[4, 'The service made 2 of 4 images'],
+	[2, undefined],
+])('fewer images than were asked for: %d', async (generationsCount, hint) => {
+	const result_images = [
+		{ imageUrl: 'https://files.example/1.png' },
+		null,
+		'https://files.example/2.png',
+	];
+	const done = { id: 't1', status: 'done', type: 'imagen2', metadata: { result_images } };
+	const image = { resource: 'image', operation: 'generate', prompt: 'A boat', modelId: 'm' };
+	const { hints } = await runNode({
+		parameters: { ...image, generationsCount, downloadOutput: false },
+		answer: ({ method }) => ({ body: method === 'POST' ? { task_id: 't1' } : done }),
+	});
+	expect(hints.filter((each) => / images$/.test(each))).toEqual(hint === undefined ? [] : [hint]);
+});

@@ -56,8 +56,8 @@ export const credits: Resource = {
 			action: 'Get credit balance',
 			description: 'Get the credit balance of the account',
 			work: reads('/v1/credits', (body) => {
-				if (!isObject(body)) return undefined;
 				const balance = creditsOf(body);
+				if (!isObject(body)) return balance === undefined ? undefined : [{ credits: balance }];
 				// A balance that arrives wrapped or as a text is put where workflows look for it.
 				return [balance === undefined ? body : { ...body, credits: balance }];
 			}),

@@ -10,7 +10,7 @@ import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
 import { taskIdOf } from './task';
 import { asNumber, asText, isObject, urlOf, type JsonObject } from '../base/json';
-import { isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
+import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
 /** A refusal that created nothing. */
 export interface Refusal {
@@ -87,13 +87,7 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 	],
 };
 
-const IN_FRONT =
-	'A page came instead of JSON: something in front of the service has answered, such as a CDN, a firewall or a proxy, and says nothing about the API key. Check the Base URL in the credential, and whether the address of this n8n is let through.';
-
-const saidBy = ({ words, answer: { status }, isPage }: Said) => {
-	const said = quote(words) ?? `HTTP ${status}`;
-	return isPage ? `${said} and a page, from something in front of the service` : said;
-};
+const saidBy = ({ words }: Said) => quote(words) ?? '';
 
 /** Nothing was created: a pause that the service asks for is kept, whatever the words, which decide only without one. */
 function readTooMany(said: Said): Creation {
@@ -147,7 +141,7 @@ function readSuccess(said: Said): Creation {
 		if (inner === 429 || isLimit) return readTooMany(said);
 		const advice =
 			REFUSAL_ADVICE[inner] ?? 'Correct the fields that the message names, or check the credits.';
-		const reason = quote(words?.replace(/^HTTP \d+: /, '')) ?? 'no reason given';
+		const reason = quote(words.replace(/^HTTP \d+(: )?/, '')) ?? 'no reason given';
 		return {
 			kind: 'failed',
 			failure: rejected(`The service refused the task: ${reason}`, advice, status),

@@ -104,6 +104,9 @@ export function withoutOutputs(taskId: string, task: Task): Failure {
 
 export const OUT_OF_CREDITS = 'The account seems to be out of credits. Add credits at the service.';
 
+export const IN_FRONT =
+	'Something in front of the service has answered, such as a CDN, a firewall or a proxy, which says nothing about the API key. Check the Base URL in the credential, and whether this n8n is let through.';
+
 /** Such a 401 says nothing about the key (docs/service.md, "HTTP"). */
 export const isAboutCredits = (status: number, said: string): boolean =>
 	status === 401 && /\b(credits?|balance)\b/i.test(said);
@@ -114,14 +117,19 @@ export const unreachableAdvice = (reason: string): string =>
 		? "n8n does not trust the service's certificate. If it is one of your company's own, set NODE_EXTRA_CA_CERTS to its file for the whole n8n, restart it"
 		: 'Check the Base URL in the credential and whether the service is up';
 
+function refusalAdvice(reason: string, status: number): string {
+	if (/in front of the service/.test(reason)) return IN_FRONT;
+	if (isAboutCredits(status, reason)) return OUT_OF_CREDITS;
+	return /permission|scope/i.test(reason)
+		? 'The API key lacks a right that this needs. Give it that right at the service, or use another key.'
+		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
+}
+
 export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
 	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
-	const why = isAboutCredits(httpStatus ?? 0, reason)
-		? OUT_OF_CREDITS
-		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
 	const description = refused
-		? why
+		? refusalAdvice(reason, httpStatus)
 		: `${unreachableAdvice(reason)}, then run again. Nothing was paid.`;
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }

@@ -20,22 +20,19 @@ export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status, body, unread } = reply;
 	const said = saidIn(reply);
-	const { words, isPage } = said;
-	const httpStatus = status;
+	const { words, isSilent } = said;
+	const at = { detail: words, httpStatus: status };
 	const succeeded = status >= 200 && status < 300;
-	if (succeeded && unread !== undefined)
-		return { kind: 'denied', detail: words ?? unread, httpStatus, final: true };
+	if (succeeded && unread !== undefined) return { kind: 'denied', ...at, final: true };
 	// A page comes from something in between, which knows nothing about the key.
 	const isJson = isObject(body) || reply.text === '';
-	if ((status === 401 || status === 403) && isJson)
-		return { kind: 'denied', detail: words ?? `HTTP ${status}`, httpStatus };
-	if (status === 404) return { kind: 'missing', detail: words ?? 'HTTP 404', httpStatus };
+	if ((status === 401 || status === 403) && isJson) return { kind: 'denied', ...at };
+	if (status === 404) return { kind: 'missing', ...at };
 	const task = succeeded ? parseTask(body, taskId) : undefined;
 	if (task !== undefined) return aboutTask(task, taskId, said);
-	const what = isPage ? 'with a page, from something in front of the service' : 'without a task';
-	const nameless = `HTTP ${status} ${reply.text === '' ? 'with an empty body' : what}`;
-	const wait = retryAfterMs(reply.headers);
-	return { kind: 'busy', detail: words ?? nameless, httpStatus, retryAfterMs: wait };
+	const without = reply.text === '' ? 'with an empty body' : 'without a task';
+	const detail = isSilent ? `${words} ${without}` : words;
+	return { kind: 'busy', ...at, detail, retryAfterMs: retryAfterMs(reply.headers) };
 }
 
 function aboutTask(task: Task, taskId: string, said: Said): Poll {

@@ -113,9 +113,11 @@ export interface Said {
 	/** Codes and words without the request's own texts: what patterns may run over. */
 	reasons: string;
 	/** The beginning of a text that is no JSON, likewise without them. */
-	rest: string;
-	/** For people: the service's own words, or why they were not read, with the status. */
-	words: string | undefined;
+	unparsed: string;
+	/** For people: the status, with the service's own words or why there are none. */
+	words: string;
+	/** Whether that is the status alone. */
+	isSilent: boolean;
 	/** Whether something in front of the service has answered: a page where JSON belongs. */
 	isPage: boolean;
 	/** A task that the answer names, however deep, and the request did not. Its ID can be cut off. */
@@ -133,17 +135,20 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 	const places = [fields.code, fields.status_code, error.code, error.type, error.status];
 	const codes = places.flatMap((code) => asText(code)?.slice(0, 100) ?? []).join(' ');
 	const found = errorTextOf(fields);
-	const inWords = found && `HTTP ${status}: ${quote(found, MAX_REASON)}`;
+	const isPage = body === undefined && unread === undefined && /^\s*</.test(text);
+	const page = isPage ? ' with a page, from something in front of the service' : undefined;
+	const inWords = found ? `: ${quote(found, MAX_REASON)}` : page;
+	const rest = inWords ?? (unread === undefined ? '' : ` with an answer ${unread}`);
 	const inText = body === undefined ? namedInText(text, own) : undefined;
 	const taskId = namedIn(body, own);
 	return {
 		answer,
 		codes,
 		reasons: `${codes} ${withoutOwnTexts(found ?? '', own)}`,
-		rest: body === undefined ? withoutOwnTexts(text, own) : '',
-		words:
-			inWords ?? (unread === undefined ? undefined : `HTTP ${status} with an answer ${unread}`),
-		isPage: body === undefined && unread === undefined && /^\s*</.test(text),
+		unparsed: body === undefined ? withoutOwnTexts(text, own) : '',
+		words: `HTTP ${status}${rest}`,
+		isSilent: rest === '',
+		isPage,
 		named: taskId === undefined ? inText : { taskId },
 	};
 }

@@ -1,6 +1,7 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { recordIn } from '../files/nodeError';
+import type { DeliveredOutput } from '../files/storedFile';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
@@ -109,6 +110,19 @@ export function hintAtItems(run: Run, ready: Planned): void {
 	showLargeFiles(run.context, items);
 }
 
+/** Tells of a task that made fewer pictures than were asked for. */
+function showFewerImages(
+	context: IExecuteFunctions,
+	{ parts: [part] }: Item,
+	files: DeliveredOutput[],
+) {
+	if (part?.kind !== 'creates' || part.request.kind !== 'image') return;
+	const asked = Number(part.request.body.generations_count ?? 1);
+	const made = files.filter(({ kind }) => kind === 'image').length;
+	if (made > 0 && made < asked)
+		showHint(context, 'warning', `The service made ${made} of ${asked} images`);
+}
+
 /** Call this after the run. @param results of the items, in their order */
 export function hintAtFiles(
 	context: IExecuteFunctions,
@@ -118,8 +132,9 @@ export function hintAtFiles(
 	const named = ready.flatMap((item, number) => {
 		const result = results[number];
 		if (item.kind !== 'item' || result?.kind !== 'items') return [];
-		if (item.settings.files.fileName === undefined) return [];
-		return result.items.flatMap(shownOutputs);
+		const files = result.items.flatMap(shownOutputs);
+		showFewerImages(context, item, files);
+		return item.settings.files.fileName === undefined ? [] : files;
 	});
 	showEqualNames(context, named);
 	const made = results.flatMap((result) => (result.kind === 'items' ? result.items : []));

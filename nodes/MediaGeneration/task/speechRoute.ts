@@ -53,9 +53,9 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 /** Tells whether an answer refuses the request, so that nothing was created, and asks for v3. */
 function asksForV3(reply: Reply, request: CreationRequest): boolean {
 	if (!reply.answered || !REFUSALS.has(reply.status)) return false;
-	const { named, reasons, rest } = saidIn(reply, request);
+	const { named, reasons, unparsed } = saidIn(reply, request);
 	const isRefused = reply.status !== 200 || (isObject(reply.body) && reply.body.success === false);
-	return isRefused && named === undefined && (MOVED.test(reasons) || MOVED.test(rest));
+	return isRefused && named === undefined && (MOVED.test(reasons) || MOVED.test(unparsed));
 }
 
 const isNowhere = (reply: Reply, request: CreationRequest) =>

@@ -32,9 +32,11 @@ function readingProblem(reply: Reply, what: string) {
 	const { status, body } = reply;
 	const succeeded = status < 300;
 	const refusedInside = isObject(body) && body.success === false;
-	if (succeeded && body !== undefined && !refusedInside) return undefined;
-	const nameless = succeeded && refusedInside ? '' : ' without a usable answer';
-	const failure = unreadable(what, saidIn(reply).words ?? `HTTP ${status}${nameless}`, status);
+	// A POST can succeed without a word.
+	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
+	const { words, isSilent } = saidIn(reply);
+	const isNameless = isSilent && !(succeeded && refusedInside);
+	const failure = unreadable(what, isNameless ? `${words} without a usable answer` : words, status);
 	const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
 	return { failure, isFinal: !succeeded && !isBusy };
 }
@@ -52,12 +54,12 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 		if (pauseMs > 60_000) throw new FailureError(failure ?? unreadable('The service', asked));
 		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+		if (signal?.aborted && failure !== undefined) throw new FailureError(failure);
 		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
 		const problem = readingProblem(reply, what);
 		if (problem === undefined) return reply as Answer;
 		({ failure } = problem);
-		const isLast = failures + 1 >= tries || signal?.aborted === true;
-		if (isLast || problem.isFinal) throw new FailureError(failure);
+		if (failures + 1 >= tries || problem.isFinal) throw new FailureError(failure);
 	}
 }
 
@@ -68,7 +70,8 @@ export const saysNoRoute = ({ httpStatus = 0 }: Failure): boolean =>
 /** Asks a route that not every service has. @param what it offers, in words */
 export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
 	const asked = await attemptAsync(async () => await readBody({ what: `The ${what}`, ...reading }));
-	if (asked.ok && isObject(asked.value)) return asked.value;
+	const answer = asked.ok ? (asked.value ?? {}) : undefined;
+	if (isObject(answer)) return answer;
 	const { path } = reading;
 	if (asked.ok) throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 	const { failure } = asked;

@@ -1,0 +1,40 @@
+/** Reading what costs nothing: when it is asked again, and when not. */
+import { askOptional, readReply } from '../../nodes/MediaGeneration/transport/reading';
+import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
+import { answer, scriptedClient } from '../support/replies';
+import { VirtualClock } from '../support/virtualClock';
+
+function reading(reply: () => Reply) {
+	const clock = new VirtualClock();
+	const client = scriptedClient(reply, clock.now);
+	return { clock, client, path: '/v1/credits' };
+}
+
+test.each([0, 300])('nothing is asked after a Stop, %d ms after the first answer', async (ms) => {
+	const stop = new AbortController();
+	const asked = reading(() => {
+		if (ms === 0) stop.abort();
+		return answer(503, { code: 'server_busy' });
+	});
+	asked.clock.at(asked.clock.now() + ms, () => stop.abort());
+	const read = readReply({ ...asked, signal: stop.signal });
+	await expect(asked.clock.run(read)).rejects.toThrow(/could not be read/);
+	expect(asked.client.requests).toHaveLength(1);
+});
+
+test('a POST can succeed without a word', async () => {
+	const asked = reading(() => answer(204));
+	expect(await askOptional({ ...asked, body: {} }, 'deletion of tasks')).toEqual({});
+});
+
+test.each<[Reply, RegExp]>([
+	[answer(403, '<html>Just a moment'), /in front of the service/],
+	[answer(401, { detail: { message: 'missing the permission user_read' } }), /lacks a right/],
+	[answer(401, { error: 'Insufficient credits' }), /out of credits/],
+	[answer(401, { error: 'expired' }), /invalid, expired or revoked/],
+])('a refusal says what to do: %j', async (reply, advice) => {
+	const failed: unknown = await readReply(reading(() => reply)).catch((error: unknown) => error);
+	expect(failed).toMatchObject({
+		failure: { description: expect.stringMatching(advice) as string },
+	});
+});
