@@ -1,6 +1,6 @@
 /**
- * Reads what others send. Its size, depth and number of values are limited before it is parsed, so that none of it can fill the
- * memory, block n8n's event loop or overflow a stack later.
+ * Reads what others send. Its size, depth and number of values are limited, so that none of it can fill the memory, block n8n's event
+ * loop or overflow a stack later.
  */
 import { parseJson } from './json';
 import { ANSWER, type Bound } from './bounds';
@@ -12,56 +12,60 @@ export interface Read {
 	unread?: string;
 }
 
-function endOfText(json: string, start: number): number {
-	for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
-		let slashes = 0;
-		while (json.charCodeAt(end - 1 - slashes) === 0x5c) slashes += 1;
-		if (slashes % 2 === 0) return end + 1;
+/** Counts what begins or separates values, in texts as well: parsing takes as long as there are values, not as the text is long. */
+function hasMoreValues(json: string, most: number): boolean {
+	let marks = 0;
+	for (let at = 0; at < json.length && marks <= most; at += 1) {
+		const code = json.charCodeAt(at);
+		if (code === 0x2c || code === 0x5b || code === 0x7b) marks += 1;
 	}
-	return json.length;
+	return marks > most;
 }
 
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-/** A double may round a whole number of this length. No ID has more digits. */
-const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/;
+const isDeeper = (value: unknown, depth: number): boolean =>
+	typeof value === 'object' &&
+	value !== null &&
+	(depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1)));
 
-/** Returns what exceeds the bound, or else the text to parse. Whole numbers that a double can't hold become texts: a rounded ID is another task's. */
-function scanJson(json: string, bound: Bound): string | { exact: string } {
-	let [at, depth, values, copied] = [0, 0, 0, 0];
-	const pieces: string[] = [];
-	while (at < json.length) {
-		const code = json.charCodeAt(at);
-		const start = at;
-		at += 1;
-		if (code === 0x22) {
-			at = endOfText(json, start);
-			if (at - start - 2 > bound.text) return `with a text of more than ${bound.text} characters`;
-		} else if (code === 0x7b || code === 0x5b) {
-			depth += 1;
-			values += 1;
-			if (depth > bound.depth) return `that is nested deeper than ${bound.depth} levels`;
-		} else if (code === 0x7d || code === 0x5d) depth -= 1;
-		else if (code === 0x2c) values += 1;
-		else if (isDigit(code)) {
-			while (isDigit(json.charCodeAt(at))) at += 1;
-			const isLong =
-				at - start >= 16 && LONG_NUMBER.test(json.slice(Math.max(0, start - 1), at + 1));
-			if (isLong && !Number.isSafeInteger(Number(json.slice(start, at)))) {
-				pieces.push(json.slice(copied, start), `"${json.slice(start, at)}"`);
-				copied = at;
-			}
-		}
-		if (values > bound.values) return `with more than ${bound.values} values`;
+/** A double may round a whole number of this length. No ID has more digits. */
+const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
+
+const exactly = (number: string) => (Number.isSafeInteger(Number(number)) ? number : `"${number}"`);
+
+/** Returns where a text ends that begins here. A regular expression would overflow its stack. */
+function endOfText(json: string, start: number): number {
+	let end = start;
+	let slashes = 0;
+	do {
+		end = json.indexOf('"', end + 1);
+		for (slashes = 0; json[end - 1 - slashes] === '\\';) slashes += 1;
+	} while (slashes % 2 === 1);
+	return end + 1;
+}
+
+/** Makes a text of each number that a double can't hold: a rounded ID is another task's. @param json valid, so that its texts end */
+function withExactNumbers(json: string): string {
+	let exact = '';
+	let start = 0;
+	for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', start)) {
+		const end = endOfText(json, at);
+		exact += json.slice(start, at).replace(LONG_NUMBER, exactly) + json.slice(at, end);
+		start = end;
 	}
-	return { exact: pieces.join('') + json.slice(copied) };
+	return exact + json.slice(start).replace(LONG_NUMBER, exactly);
 }
 
 /** Never throws. @param whole whether the text is all that was sent */
 export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
-	const size = `of more than ${Math.round(bound.bytes / 1_000_000)} MB`;
-	const scanned = whole && text.length <= bound.bytes ? scanJson(text, bound) : size;
-	if (typeof scanned === 'string') return { body: undefined, unread: scanned };
-	return { body: parseJson(scanned.exact) };
+	const unread = (why: string): Read => ({ body: undefined, unread: why });
+	if (!whole || text.length > bound.bytes)
+		return unread(`of more than ${Math.round(bound.bytes / 1_000_000)} MB`);
+	if (hasMoreValues(text, bound.values)) return unread(`with more than ${bound.values} values`);
+	const body = parseJson(text);
+	if (isDeeper(body, bound.depth))
+		return unread(`that is nested deeper than ${bound.depth} levels`);
+	const isExact = body === undefined || !/\d{16}/.test(text);
+	return { body: isExact ? body : parseJson(withExactNumbers(text)) };
 }
 
 /**

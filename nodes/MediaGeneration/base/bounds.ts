@@ -3,16 +3,14 @@
 export interface Bound {
 	bytes: number;
 	depth: number;
-	/** Entries of all objects and lists together. */
+	/** Commas, and brackets that open, in texts as well. */
 	values: number;
-	/** Characters of a single text or name. */
-	text: number;
 }
 
 /** Real answers have a few kB, lists up to 1 MB, and tasks whose files are in the answer as data URLs some MB. */
-export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 100_000, text: 32_000_000 };
+export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 500_000 };
 /** Bodies of real callbacks are a few kB. */
-export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000, text: 100_000 };
+export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000 };
 
 /** Levels that are searched for the records of a list, the reasons of an error, and the addresses of files. */
 export const MAX_LEVELS = 5;
@@ -32,6 +30,6 @@ export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 /** Files of one task. */
 export const MAX_FILES = 100;
 /** Enough for ten hours of speech. Parsing more at once would block n8n's event loop for too long. */
-export const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000, text: 5_000_000 };
+export const TRANSCRIPT: Bound = { bytes: 5_000_000, depth: 32, values: 500_000 };
 /** Transcripts that are merged, together. */
 export const MAX_TRANSCRIPT_BYTES = 20_000_000;
