@@ -78,6 +78,17 @@ test('in the order of the service, where it does not say of all when they began'
 	expect(await idsOf({ parameters: all, answer: pages([listed]) })).toEqual(['t1', 't3', 't2']);
 });
 
+test('in the order of the service, where a limit cuts what could be newer', async () => {
+	const oldestFirst = [task(1), task(2), task(3)];
+	const parameters = { ...getAll, limit: 2 };
+	expect(await idsOf({ parameters, answer: pages([oldestFirst]) })).toEqual(['t1', 't2']);
+	expect(await idsOf({ parameters: all, answer: pages([oldestFirst]) })).toEqual([
+		't3',
+		't2',
+		't1',
+	]);
+});
+
 test.each([
 	['a limit is kept, and no page beyond it is read', 100, { ...getAll, limit: 200 }, 200, 2],
 	['a list without end is read up to its thousandth page', 1, all, 1_000, 1_000],

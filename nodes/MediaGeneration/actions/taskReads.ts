@@ -51,10 +51,12 @@ function filtersOf(fields: ItemFields) {
 	return { type, ...own };
 }
 
-/** Puts the newest first if the service gives a time for each; else keeps the service's order. */
+/** Puts the newest first if there is a time for each. A list that the limit cuts keeps the service's order: the ones left out could be newer. */
 export async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const { tasks } = await readTaskList({ ...from, ...filtersOf(fields), limit: fields.limit() });
-	if (tasks.every(({ createdAt }) => createdAt !== undefined))
+	const limit = fields.limit();
+	const { tasks, whole } = await readTaskList({ ...from, ...filtersOf(fields), limit });
+	const isCut = !whole && tasks.length >= limit;
+	if (!isCut && tasks.every(({ createdAt }) => createdAt !== undefined))
 		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
 	return tasks.map(({ taskId, raw }) => {
 		// The list has the tasks of all the account's keys.

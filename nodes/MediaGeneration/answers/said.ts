@@ -108,8 +108,6 @@ function namedInText(text: string, own: readonly string[]): Said['named'] {
 
 export interface Said {
 	answer: Answer;
-	/** Its codes, in all places that services have for one. Requests are not quoted there. */
-	codes: string;
 	/** Codes and words without the request's own texts: what patterns may run over. */
 	reasons: string;
 	/** The beginning of a text that is no JSON, likewise without them. */
@@ -143,7 +141,6 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 	const taskId = namedIn(body, own);
 	return {
 		answer,
-		codes,
 		reasons: `${codes} ${withoutOwnTexts(found ?? '', own)}`,
 		unparsed: body === undefined ? withoutOwnTexts(text, own) : '',
 		words: `HTTP ${status}${rest}`,
