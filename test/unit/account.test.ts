@@ -52,6 +52,15 @@ describe('accounts', () => {
 		expect(account.ends).toBe(1);
 	});
 
+	test('what is noted of a task again makes it no younger, and no second slot', () => {
+		const account = new Account();
+		account.created('own', NOW);
+		account.taskEnded('own');
+		account.created('own', NOW + 1);
+		account.taskEnded('own');
+		expect([account.made.get('own')?.since, account.ends]).toEqual([NOW, 1]);
+	});
+
 	const learned = (purpose: Purpose, reply: Answer) => {
 		const account = new Account();
 		account.noteThrottling(purpose, reply, NOW);

@@ -116,7 +116,7 @@ describe('a queue that is full by itself', () => {
 	});
 });
 
-test.each([1, 5])(
+test.each([1, 5, 150])(
 	'a crowd of 150 at an account of 20 asks at most 1.15 times a task, of %d voices',
 	async (voices) => {
 		const { clock, account, asked, asks } = await closed();
@@ -175,6 +175,13 @@ test.each<[string, Reply, string[]]>([
 	if (first.answered) account.noteThrottling('create', first, clock.now());
 	await clock.run(asks('a', [FULL, CREATED]));
 	expect(asked).toEqual(expected);
+});
+
+test('a task that ends cuts no pause that the service asked for', async () => {
+	const { clock, asked, asks, ends } = await closed(after(FULL, 20));
+	ends(100);
+	await clock.run(asks('a', [CREATED]));
+	expect(asked).toEqual(['a 20000']);
 });
 
 test('each task of this process that ends lets one go at once, and no other', async () => {

@@ -206,6 +206,15 @@ test('this process calls n8n for four executions at once, first come, first serv
 	expect([most, world.calls.length]).toEqual([4, 12]);
 });
 
+test('a call that is not answered for long gives its turn to the next one', async () => {
+	const world = new World({ a: { ms: 0 } });
+	world.onCall = async () => await world.clock.sleep(HOUR);
+	for (let number = 0; number < 12; number += 1)
+		world.asleep({ id: `slow-${number}`, ended: true });
+	await world.clock.advance(10 * S);
+	expect(world.calls).toHaveLength(12);
+});
+
 describe('an execution whose tasks are over is called', () => {
 	const called = async (answers: Answer[], hours: number) => {
 		const world = new World({ a: { ms: 0 }, b: { ms: 0 }, c: { ms: 0 }, d: { ms: 0 } });
