@@ -273,6 +273,38 @@ test.each<readonly [list: string, route: string, body: unknown, Shown[]]>([
 	expect(await shownOf(`search${list}` as ListName, route, body)).toEqual(expected);
 });
 
+test('a voice that can be heard links to its preview', async () => {
+	const previews = ['https://files.example/a.mp3', 'javascript:alert(1)', undefined];
+	const answer = only('/v1/voices', () => previews.map((preview_url, id) => ({ id, preview_url })));
+	const { found } = await ask('searchVoices', { answer });
+	expect(found?.results.map(({ url }) => url)).toEqual([previews[0], undefined, undefined]);
+});
+
+test('a route that may not exist is asked once, also where the service refuses inside 200', async () => {
+	const { error, asked } = await ask('searchVoices', {
+		answer: (path) => (path.startsWith('/v3/') ? { body: { success: false } } : undefined),
+	});
+	expect(asked).toHaveLength(8);
+	expect(error?.message).toMatch(/publishes no list of voices/);
+});
+
+test('a key that a list or its error echoes is shown nowhere', async () => {
+	const apiKey = 'sk_0123456789abcdef';
+	const escaped = [...apiKey].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
+	const voices = [{ id: 'a', name: `of ${escaped}`, description: apiKey }];
+	const { found } = await ask('searchVoices', {
+		credential: { apiKey },
+		answer: only('/v1/voices', () => voices),
+	});
+	const { error } = await ask('searchVoices', {
+		credential: { apiKey },
+		answer: () => ({ status: 401, body: { message: `<b>${escaped}` } }),
+	});
+	expect(found?.results).toEqual([{ value: 'a', name: 'of sk_***', description: 'sk_***' }]);
+	expect(error?.message).toMatch(/sk_\*\*\*/);
+	expect(`${error?.message} ${error?.description} ${error?.stack}`).not.toMatch(/%73|<b>/);
+});
+
 test('a search goes to the newest route as it is', async () => {
 	const { asked } = await ask('searchVoices', { filter: 'a&b' });
 	expect(asked[0]).toBe('/v3/voices?provider=elevenlabs&search=a%26b&page=1&page_size=100');

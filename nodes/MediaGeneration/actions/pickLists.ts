@@ -10,6 +10,8 @@ export interface ListEntry {
 	value: string;
 	name: string;
 	description: string | undefined;
+	/** Where it can be heard or looked at. */
+	link?: string | undefined;
 	/** As the service sent it. */
 	record: JsonObject;
 }
@@ -57,7 +59,10 @@ export interface ListQuery extends ReadSource {
 
 /** Undefined if there is no list. Throws a FailureError if it can't be read. */
 async function askPage({ list, words, ...from }: ListQuery, route: ListRoute, page: number) {
-	const reading = { ...from, path: route.path(words, page), what: `The list of ${list.what}` };
+	// Of a route that may not exist, nothing is gained by another try.
+	const tries = route.isPaged && page === 1 ? 1 : undefined;
+	const path = route.path(words, page);
+	const reading = { ...from, path, tries, what: `The list of ${list.what}` };
 	const answer = await attemptAsync(async () => await readBody(reading));
 	if (!answer.ok) {
 		// A route with these statuses offers nothing to choose from, and the next one is asked.

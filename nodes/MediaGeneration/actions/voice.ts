@@ -1,5 +1,5 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
-import { asText, isObject, type JsonObject } from '../base/json';
+import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import {
 	joinTexts,
 	readList,
@@ -26,7 +26,9 @@ function voiceEntry(record: JsonObject): ListEntry | undefined {
 	]);
 	const known = asText(record.name) ?? value;
 	const name = details === '' ? known : `${known} (${details})`;
-	return { value, name, description: asText(record.description), record };
+	const preview = urlOf(record.preview_url ?? record.preview);
+	const link = /^https?:$/.test(preview?.protocol ?? '') ? preview?.href : undefined;
+	return { value, name, description: asText(record.description), link, record };
 }
 
 const voicesV3 = (provider: string): ListRoute => ({

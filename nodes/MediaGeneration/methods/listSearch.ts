@@ -28,8 +28,12 @@ async function search(
 	let isThere = false;
 	for await (const { entries, next } of listPages(query, from)) {
 		isThere = true;
-		const results = entries.map(({ value, name, description = '' }) => {
-			return { value, name, ...(description !== '' && { description }) };
+		const results = entries.map(({ value, name, description = '', link = '' }) => {
+			const more = {
+				...(description !== '' && { description }),
+				...(link !== '' && { url: link }),
+			};
+			return { value, name, ...more };
 		});
 		if (results.length > 0)
 			return next === undefined ? { results } : { results, paginationToken: JSON.stringify(next) };
