@@ -65,7 +65,8 @@ function paymentOf(world: World, sent: Sent, index: number): Evidence['payments'
 		task: task && { id: task.id, isFailed: isFailed(service, task) },
 		isKnown: (isTold || named) && answeredMs !== undefined && !isForgotten,
 		log: isTold ? logs.join('\n') : undefined,
-		end: readable(execution),
+		// An item that a later try refuses does not name what an earlier one has paid for, but the log does.
+		end: `${readable(execution)}${atMs < execution.tryBeganMs ? logs.join('\n') : ''}`,
 		doubt: isUnclear ? (saysUnclear(execution, sent) ? 'said' : 'hidden') : undefined,
 	};
 }
@@ -262,7 +263,7 @@ function untrue({ n8n, service, history }: World): string[] {
 				({ executionId, slot, fate, task, atMs }) =>
 					executionId === id &&
 					indexOf(slot) === index &&
-					(!isForgetful(history) || atMs >= tryBeganMs) &&
+					atMs >= tryBeganMs &&
 					fate !== 'free' &&
 					(task === undefined || service.stateOf(task, endedMs) !== 'error'),
 			);

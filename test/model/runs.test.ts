@@ -551,6 +551,15 @@ describe('Stop After Credits', () => {
 		expect(sent).toHaveLength(2);
 	});
 
+	test('once a failure has ended the run, nobody asks for the balance any more', async () => {
+		const { requests } = await runNode({
+			parameters: Array<object>(6).fill(limited(1_000)),
+			creations: [good, refused],
+		});
+		// Two creations, and the one that had its turn as the second one failed.
+		expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(3);
+	});
+
 	test('that of the next item counts where the first one can not be read', async () => {
 		const unreadable = {
 			...sound,

@@ -170,3 +170,37 @@ test('an item that fails in the last poll fails by itself, or ends the run', asy
 	expect(stopped.error?.message).toBe(failure);
 	expect(stopped.execution.saved).toBeUndefined();
 });
+
+test('tasks that wait for a place keep the execution awake, which a hint says before anything is paid for', async () => {
+	const of = (count: number) => ({
+		parameters: Array<object>(count).fill({
+			...asleep,
+			options: { gracePeriod: 0, maxActiveTasks: 2 },
+		}),
+		tasks: asleepFor(20, 20, 20),
+	});
+	const { hints } = await runNode(of(3));
+	expect(hints).toContain(
+		"3 tasks, 2 at a time ('Max Active Tasks'): the execution stays awake until 1 have finished",
+	);
+	expect((await runNode(of(2))).hints.join()).not.toMatch(/stays awake/);
+});
+
+test('at most 50 tasks of an execution carry its address, spread over all of them', async () => {
+	const options = { gracePeriod: 0, maxActiveTasks: 100 };
+	const { bodies } = await runNode({ parameters: Array<object>(75).fill({ ...asleep, options }) });
+	const called = bodies.map((body) => body.receive_url !== undefined);
+	expect(called.filter(Boolean)).toHaveLength(50);
+	expect(called.slice(0, 3).filter(Boolean)).toHaveLength(2);
+});
+
+test('an execution that is stopped while a file is fetched does not fall asleep', async () => {
+	const { execution } = await runNode({
+		parameters: [asleep, asleep].map((each) => ({ ...each, options: { gracePeriod: 5 } })),
+		tasks: asleepFor(1, 400),
+		files: ['HTTP 404', 'HTTP 404', 'HTTP 404', 'HTTP 404'],
+		events: [{ at: 6, kind: 'stop' }],
+	});
+	expect([execution.status, execution.waits]).toEqual(['canceled', []]);
+	expect(execution.logs.join()).toMatch(new RegExp(`stopped.*${ID}`));
+});

@@ -3,6 +3,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import { carryInput } from '../files/delivery';
 import { unfinishedJson } from '../files/parts';
+import { getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import type { Waking } from '../suspend/checks';
 import type { NotedTask } from '../suspend/notes';
@@ -24,7 +25,11 @@ export async function goToSleep(
 	report.showCosts(spending);
 	report.logUnclear('the execution went to sleep', results);
 	hintAtSleep(context);
-	const sleepers = report.items.map((fields) => sleeperOf(report, fields, asleep));
+	const byItem = new Map<number, ItemResult[]>();
+	for (const result of results) getOrCreate(byItem, result.index, () => []).push(result);
+	const sleepers = report.items.map((fields) =>
+		sleeperOf(report, fields, { own: byItem.get(fields.itemIndex) ?? [], waking }),
+	);
 	try {
 		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });
 	} catch (error) {
@@ -40,10 +45,8 @@ export async function goToSleep(
 function sleeperOf(
 	report: Report,
 	fields: ItemFields,
-	{ results, waking }: { results: readonly ItemResult[]; waking: Waking },
+	{ own, waking }: { own: readonly ItemResult[]; waking: Waking },
 ): Sleeper {
-	const { itemIndex } = fields;
-	const own = results.filter(({ index }) => index === itemIndex);
 	const asleep = own.find(({ kind }) => kind === 'asleep');
 	if (asleep?.kind !== 'asleep')
 		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };

@@ -12,8 +12,8 @@ import {
 } from './item';
 import type { Run } from './run';
 
-/** Halts the run after a failed item, unless failures become items. */
-export function noteFailure(run: Run, item: Item, failure: Failure): void {
+/** Halts the run after a failure, unless failures become items. */
+export function haltAfter(run: Run, item: Item, failure: Failure): void {
 	if (!continuesAfter(item, failure)) run.haltOnFailure();
 }
 
@@ -39,7 +39,7 @@ export async function conclude(
 			ledger.forget({ item: item.index, part });
 	const done = parts.filter((part) => part.kind === 'done');
 	if (done.length < parts.length) return unfinishedResult(item, parts);
-	const common = { index: item.index, taskIds: idsOf(parts) };
+	const common = { index: item.index, item, taskIds: idsOf(parts) };
 	const delivered = await assemble(delivery, done, item);
 	const { items, failure } = delivered;
 	return failure === undefined
@@ -50,9 +50,9 @@ export async function conclude(
 /** Makes the result of an item whose parts are not all done. */
 function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult {
 	const { index, assembly } = item;
-	const common = { index, taskIds: sureIdsOf(parts) };
+	const common = { index, item, taskIds: sureIdsOf(parts) };
 	const sleeping = parts.filter((part) => part.kind === 'open' || part.kind === 'done');
-	if (sleeping.length === parts.length) return { kind: 'asleep', ...common, item, parts: sleeping };
+	if (sleeping.length === parts.length) return { kind: 'asleep', ...common, parts: sleeping };
 	const main = mainFailure(item, parts);
 	if (main !== undefined && !continuesAfter(item, main.failure))
 		return failedWith(main.failure, main.number, { item, parts });
@@ -93,8 +93,9 @@ function mainFailure(item: Item, parts: readonly PartResult[]) {
 export function failedWith(
 	failure: Failure,
 	number: number | undefined,
-	{ item: { index, assembly }, parts }: { item: Item; parts: readonly PartResult[] },
+	{ item, parts }: { item: Item; parts: readonly PartResult[] },
 ): FailedResult {
+	const { index, assembly } = item;
 	const whole = failureOfWhole(failure, { number, assembly, taskIds: idsOf(parts) });
-	return { ...failedResult(index, whole), taskIds: sureIdsOf(parts) };
+	return { ...failedResult(index, whole), item, taskIds: sureIdsOf(parts) };
 }

@@ -6,7 +6,6 @@ import { BoundedMap } from '../base/boundedMap';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
 import { askedFor, type Item, type ItemResult } from './item';
-import type { Planned } from './plan';
 import type { Run } from './run';
 
 interface TestRun {
@@ -61,16 +60,14 @@ export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 	logOf(context).warn(`${said} ${paid.join(', ')}`);
 }
 
-/** Call this after the run. @param results of the items, in their order */
-export function rememberTests(run: Run, items: Planned, results: readonly ItemResult[]): void {
+/** Call this after the run. */
+export function rememberTests(run: Run, results: readonly ItemResult[]): void {
 	if (!isManual(run)) return;
 	const { executionId } = run.ledger.run;
-	for (const [index, item] of items.entries()) {
-		const result = results[index];
-		const key = item.kind === 'item' ? keyFor(run, item) : undefined;
-		const isLost = result?.kind === 'failed' && result.failure.outcome === 'failed';
-		if (key === undefined || result === undefined || isLost || result.taskIds.length === 0)
-			continue;
+	for (const result of results) {
+		const key = result.item && keyFor(run, result.item);
+		const isLost = result.kind === 'failed' && result.failure.outcome === 'failed';
+		if (key === undefined || isLost || result.taskIds.length === 0) continue;
 		testRuns.set(key, { executionId, taskIds: result.taskIds, at: run.now() });
 	}
 }

@@ -17,10 +17,9 @@ import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems } from './hints';
 import { readInputFiles } from './readFiles';
 import { goToSleep } from './asleep';
-import { conclude, noteFailure } from './conclude';
+import { conclude, haltAfter } from './conclude';
 import { expectEarlier } from './creating';
 import { failedResult, type Item, type ItemResult } from './item';
-import { withEarlierTasks } from './left';
 import { runPart } from './part';
 import { Report, type Executing } from './output';
 import { planItems, runSettings, type Planned } from './plan';
@@ -71,13 +70,10 @@ async function runPlanned(
 		const { ready, waking } = await prepareItems(run, planned);
 		report.throwFirstFailure(ready);
 		hintAtItems(run, ready);
-		const items = ready.map((each) =>
-			each.kind === 'item' ? each : withEarlierTasks(ledger, each),
-		);
-		results = await runItems(run, items);
+		results = await runItems(run, ready);
 		report.note(results, run.spending);
-		rememberTests(run, items, results);
-		hintAtFiles(context, items, results);
+		rememberTests(run, results);
+		hintAtFiles(context, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !run.isStopped;
 		const output =
 			isAsleep && waking?.ok === true
@@ -122,6 +118,6 @@ async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 async function runItem(run: Run, item: Item): Promise<ItemResult> {
 	const parts = await Promise.all(item.parts.map(async (part) => await runPart(run, item, part)));
 	const result = await conclude(run, item, parts);
-	if (result.kind === 'failed') noteFailure(run, item, result.failure);
+	if (result.kind === 'failed') haltAfter(run, item, result.failure);
 	return result;
 }

@@ -83,6 +83,16 @@ function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): vo
 	warn(context, what);
 }
 
+/** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
+function warnOfSlots({ context, maxActiveTasks }: Run, items: readonly Item[]): void {
+	const sleeping = items.filter(({ settings }) => settings.waiting.kind === 'suspend');
+	const created = sleeping.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'creates'));
+	const waiting = created.length - maxActiveTasks;
+	if (waiting <= 0) return;
+	const what = `${created.length} tasks, ${maxActiveTasks} at a time ('Max Active Tasks')`;
+	warn(context, `${what}: the execution stays awake until ${waiting} have finished`);
+}
+
 /** A known limit may have changed, so that the service decides. */
 function showLargeFiles(context: IExecuteFunctions, items: readonly Item[]): void {
 	const [large] = items.flatMap(({ parts }) =>
@@ -104,6 +114,7 @@ export function hintAtItems(run: Run, ready: Planned): void {
 	const items = ready.filter((each) => each.kind === 'item');
 	hintAtEarlierTests(run, items);
 	warnOfManyParts(run.context, items);
+	warnOfSlots(run, items);
 	warnOfRepeats(run, items);
 	warnOfPaidInput(run, items);
 	showLongTexts(run.context, items);
@@ -123,15 +134,11 @@ function showFewerImages(
 		showHint(context, 'warning', `The service made ${made} of ${asked} images`);
 }
 
-/** Call this after the run. @param results of the items, in their order */
-export function hintAtFiles(
-	context: IExecuteFunctions,
-	ready: Planned,
-	results: readonly ItemResult[],
-): void {
-	const named = ready.flatMap((item, number) => {
-		const result = results[number];
-		if (item.kind !== 'item' || result?.kind !== 'items') return [];
+/** Call this after the run. */
+export function hintAtFiles(context: IExecuteFunctions, results: readonly ItemResult[]): void {
+	const named = results.flatMap((result) => {
+		const { item } = result;
+		if (item === undefined || result.kind !== 'items') return [];
 		const files = result.items.flatMap(shownOutputs);
 		showFewerImages(context, item, files);
 		return item.settings.files.fileName === undefined ? [] : files;

@@ -62,7 +62,8 @@ export type PartResult =
 	/** Given up, because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
 
-export type ItemResult = { index: number; taskIds: string[] } & (
+/** `item` is missing if it never began. */
+export type ItemResult = { index: number; taskIds: string[]; item?: Item } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered` has the files that could be fetched. */
 	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }

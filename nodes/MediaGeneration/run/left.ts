@@ -2,10 +2,9 @@
  * What a run leaves behind: tasks that are or may be paid for, of this try and those before. Its log names them, the error that ends it,
  * and the items that it refuses.
  */
-import type { Failure } from '../base/outcomes';
 import { itemsInWords } from '../base/words';
 import type { Ledger } from '../task/ledger';
-import type { FailedResult, ItemResult } from './item';
+import type { FailedResult } from './item';
 import type { Planned } from './plan';
 
 export interface Left {
@@ -36,11 +35,11 @@ export function leftBy(ledger: Ledger, results: Planned): Left {
 	const named = unclear
 		.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 		.filter((taskId) => !known.has(taskId));
-	const isMade = (id: string | undefined) => made.some(({ taskId }) => taskId === id);
+	const madeIds = new Set<string | undefined>(made.map(({ taskId }) => taskId));
 	// An ID that the user entered and the service does not know is no paid task.
 	const useless = new Set(
 		failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
-			outcome === 'failed' || (httpStatus === 404 && !isMade(taskId)) ? taskId : undefined,
+			outcome === 'failed' || (httpStatus === 404 && !madeIds.has(taskId)) ? taskId : undefined,
 		),
 	);
 	return {
@@ -106,25 +105,4 @@ function othersOf(first: FailedResult, results: Planned): string {
 	]
 		.filter((words) => words !== false)
 		.join('');
-}
-
-/** Adds to an item that this try refused what earlier tries paid for. */
-export function withEarlierTasks(ledger: Ledger, result: ItemResult): ItemResult {
-	if (result.kind !== 'failed' || result.taskIds.length > 0 || result.failure.outcome !== 'invalid')
-		return result;
-	const { made, unclear } = ledger.left;
-	const taskIds = made.flatMap(({ item, taskId }) => (item === result.index ? [taskId] : []));
-	const failures = unclear.flatMap(({ item, failure }) => (item === result.index ? failure : []));
-	const [first] = failures;
-	// Each part of a text can be unclear, with an answer that names a task.
-	const all = [...new Set([...taskIds, ...failures.flatMap(({ taskId }) => taskId ?? [])])];
-	if (all.length === 0) return first === undefined ? result : { ...result, failure: first };
-	const refused: Failure = {
-		outcome: 'unreachable',
-		message: `${result.failure.message}; tasks of this item exist: ${all.join(', ')}`,
-		description: 'They are paid for. "Task: Wait" fetches each of them by its ID.',
-	};
-	// They may be only some parts of a text, so no single one stands for the item.
-	const whole = { taskIds: all, part: undefined, longText: undefined };
-	return { ...result, taskIds, failure: { ...(first ?? refused), taskId: undefined, whole } };
 }

@@ -10,15 +10,7 @@ import { logOf } from '../n8n/clean';
 import { isToolRun } from '../n8n/execution';
 import { attempt, type Failure } from '../base/outcomes';
 import type { FailedResult, ItemResult } from './item';
-import {
-	adviceAfter,
-	failuresIn,
-	leftBy,
-	RETRY,
-	withEarlierTasks,
-	wordsFor,
-	wordsForUnclear,
-} from './left';
+import { adviceAfter, failuresIn, leftBy, RETRY, wordsFor, wordsForUnclear } from './left';
 import type { Planned } from './plan';
 import type { Spending } from '../task/spending';
 
@@ -140,9 +132,8 @@ export class Report {
 		showHint(this.context, 'warning', `${failed} of ${results.length} items failed${where}`);
 	}
 
-	output(given: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
-		this.throwFirstFailure(given);
-		const results = given.map((result) => withEarlierTasks(this.ledger, result));
+	output(results: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
+		this.throwFirstFailure(results);
 		this.hintAtFailures(results);
 		this.showCosts(spending);
 		this.logUnclear('the run ended', results);

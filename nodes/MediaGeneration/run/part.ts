@@ -5,18 +5,34 @@ import type { Created } from '../task/identity';
 import { endpointOf } from '../task/ledger';
 import { waitForTask, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
-import { addressesIn, asFailed, isForFile, type Done, type Failed } from '../answers/verdict';
+import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';
 import { createdFor } from './creating';
-import { noteFailure } from './conclude';
+import { haltAfter } from './conclude';
 import type { Item, Part, PartResult } from './item';
 import type { Run } from './run';
 
 /** Never rejects. A task that this node creates holds a slot until it has ended. */
 export async function runPart(run: Run, item: Item, part: Part): Promise<PartResult> {
-	const follow = async () => noted(run, item, await followTask(run, item, part));
+	// A failure halts the run before its slot goes to the next creation.
+	const follow = async () => haltUnlessDone(run, item, await followTask(run, item, part));
 	const ended = part.kind === 'creates' ? await run.slots.run(follow) : await follow();
 	run.awake.delete(part);
-	return ended.kind === 'done' ? await fetched(run, item, { part, ended }) : ended;
+	if (ended.kind !== 'done') return ended;
+	// An exception is reported when the item is assembled: a task that is done stays done.
+	const input = { ...item, number: part.slot.part };
+	const delivered = await deliverPart(run.delivery, ended, input).catch(() => undefined);
+	if (delivered?.failure !== undefined) haltAfter(run, item, delivered.failure);
+	return { ...ended, delivered };
+}
+
+/** A task cancelled because another item failed has no failure of its own. */
+function haltUnlessDone(run: Run, item: Item, result: PartResult): PartResult {
+	if (result.kind !== 'failed') return result;
+	const { failure } = result;
+	if (failure.outcome === 'cancelled' && !run.isStopped)
+		return { kind: 'halted', taskId: failure.taskId };
+	haltAfter(run, item, failure);
+	return result;
 }
 
 async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
@@ -65,26 +81,4 @@ function shownBy(part: Part): Pick<Watch, 'echoes' | 'makesFile' | 'named' | 'se
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
 	return { echoes: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
-}
-
-/** Halts the run if a task's failure ends it. A task cancelled because another item failed has no failure of its own. */
-function noted(run: Run, item: Item, result: PartResult): PartResult {
-	if (result.kind !== 'failed') return result;
-	const { failure } = result;
-	if (failure.outcome === 'cancelled' && !run.isStopped)
-		return { kind: 'halted', taskId: failure.taskId };
-	noteFailure(run, item, failure);
-	return result;
-}
-
-async function fetched(
-	run: Run,
-	item: Item,
-	{ part, ended }: { part: Part; ended: Done & { watch: Watch } },
-): Promise<PartResult> {
-	// An exception is reported when the item is assembled: a task that is done stays done.
-	const input = { ...item, number: part.slot.part };
-	const delivered = await deliverPart(run.delivery, ended, input).catch(() => undefined);
-	if (delivered?.failure !== undefined) noteFailure(run, item, delivered.failure);
-	return { ...ended, delivered };
 }

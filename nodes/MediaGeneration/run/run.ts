@@ -42,6 +42,7 @@ export class Run implements CreateDeps {
 	readonly ledger: Ledger;
 	/** One for each active task. */
 	readonly slots: Limiter;
+	readonly maxActiveTasks: number;
 	readonly polls = new Limiter(CONCURRENT_POLLS);
 	readonly awake = new AwakeParts();
 	readonly stop: AbortSignal | undefined;
@@ -67,6 +68,7 @@ export class Run implements CreateDeps {
 		this.stop = signal;
 		this.over = AbortSignal.any([this.failed.signal, ...(signal === undefined ? [] : [signal])]);
 		this.slots = new Limiter(maxActiveTasks);
+		this.maxActiveTasks = maxActiveTasks;
 		this.paidTasks = new PaidTasks(context, run.executionId, this.sleep);
 		this.spending = new Spending({ client, store, run, maximum, signal });
 		this.delivery = new Delivery(context, { signal, baseUrl: client.credentials.baseUrl });
