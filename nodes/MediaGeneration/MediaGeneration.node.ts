@@ -15,20 +15,7 @@ import {
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/ui';
 import { credentialTest } from './methods/testedBy';
-import { waitingTooltip, WEBHOOK_PATH } from './suspend/notes';
-
-/** The webhook that wakes a sleeping execution. */
-const resumeWebhooks: INodeTypeDescription['webhooks'] = [
-	{
-		name: 'default',
-		httpMethod: 'POST',
-		responseMode: 'onReceived',
-		responseData: '',
-		path: WEBHOOK_PATH,
-		isFullPath: true,
-		restartWebhook: true,
-	},
-];
+import { resumeWebhooks, waitingTooltip } from './suspend/notes';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const forBuilders = {

@@ -8,9 +8,11 @@ interface Given {
 	raw?: string | undefined;
 	/** What comes when n8n is asked to read it; undefined where it can't be asked. */
 	readable?: string | Error;
+	/** Whether the service is asked for more than the ID and the status. */
+	isHint?: boolean;
 }
 
-async function read({ raw, readable }: Given) {
+async function read({ raw, readable, isHint }: Given) {
 	const request = {
 		rawBody: raw === undefined ? undefined : Buffer.from(raw),
 		async readRawBody() {
@@ -19,7 +21,8 @@ async function read({ raw, readable }: Given) {
 		},
 	};
 	const getRequestObject = () => (readable === undefined ? { rawBody: request.rawBody } : request);
-	return await postedTo(fakeN8n<IWebhookFunctions>({ own: { getRequestObject } }).context);
+	const { context } = fakeN8n<IWebhookFunctions>({ own: { getRequestObject } });
+	return await postedTo(context, isHint);
 }
 
 const nested = (depth: number): unknown =>
@@ -29,7 +32,8 @@ test.each<[string, object, string | undefined]>([
 	['as docs/service.md states it', { id: 't1', status: 'done' }, 'done'],
 	['no status yet', { id: 't1' }, undefined],
 	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 'done'],
-	['nested as deeply as allowed', { id: 't1', x: nested(29) }, undefined],
+	['whatever its size', { id: 't1', text: '声'.repeat(3_000_000), x: nested(1_000) }, undefined],
+	['many values', { id: 't1', x: Array(50_000).fill(0) }, undefined],
 ])('%s', async (_name, body, state) => {
 	const { taskId, task } = await read({ raw: JSON.stringify(body) });
 	expect([taskId, task?.state]).toEqual(['t1', state]);
@@ -40,15 +44,23 @@ test.each<[string, unknown, RegExp]>([
 	['a list', [{ id: 't1' }], /not a JSON object/],
 	['an ID in the prototype only', JSON.parse('{"__proto__":{"id":"t1"}}'), /no task id/],
 	['an ID that is an object', { id: { $ne: null } }, /no task id/],
-	['a path', { id: '../credits' }, /malformed/],
-	['a long ID', { id: 'x'.repeat(4_001) }, /malformed/],
-	['many values', { id: 't1', x: Array(20_001).fill(0) }, /more than 20000 values/],
-	['deep nesting', { id: 't1', x: nested(30) }, /nested deeper than 30/],
-	['a body beyond 1 MB', { id: 't1', x: ' '.repeat(1_000_000) }, /more than 1 MB/],
-	['one of fewer letters', { id: 't1', x: Array(4).fill('声'.repeat(90_000)) }, /more than 1 MB/],
+	['a path', { id: 'abc/full' }, /the task id contains the character \//],
+	['a long ID', { id: 'x'.repeat(4_001) }, /the task id is longer than 4000 characters/],
 ])('%s is refused', async (_name, body, reason) => {
 	const refusal = { status: 400, message: expect.stringMatching(reason) as string };
 	await expect(read({ raw: JSON.stringify(body) })).rejects.toMatchObject(refusal);
+});
+
+test.each<[string, unknown, RegExp]>([
+	['many values', { id: 't1', x: Array(20_001).fill(0) }, /more than 20000 values/],
+	['deep nesting', { id: 't1', x: nested(30) }, /nested deeper than 30/],
+	['a body beyond 1 MB', { id: 't1', x: ' '.repeat(1_000_000) }, /more than 1 MB/],
+	['one of fewer letters', { id: 't1', x: '声'.repeat(360_000) }, /more than 1 MB/],
+])('%s is refused where the post is believed', async (_name, body, reason) => {
+	const refusal = { status: 400, message: expect.stringMatching(reason) as string };
+	const raw = JSON.stringify(body);
+	await expect(read({ raw, isHint: false })).rejects.toMatchObject(refusal);
+	expect((await read({ raw })).taskId).toBe('t1');
 });
 
 test.each<[string, Given, string]>([

@@ -1,6 +1,6 @@
 /** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
-import { confirm } from '../../nodes/MediaGeneration/trigger/confirm';
-import type { Posted } from '../../nodes/MediaGeneration/trigger/webhook';
+import { judgePosted } from '../../nodes/MediaGeneration/trigger/confirm';
+import { CallRefusal, type Posted } from '../../nodes/MediaGeneration/trigger/webhook';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
@@ -10,41 +10,44 @@ import { answer, scriptedClient } from '../support/replies';
 
 const DONE = { status: 'done', metadata: { output_url: 'https://files.example/a.png' } };
 const BUDGET_MS = 12_000;
+const [UNKNOWN, UNASKED, NOT_OVER] = [/does not know/, /could not be asked/, /not show the end/];
 
-const claimOf = (taskId: string, type = '', status = 'done'): Posted => ({
+const claimOf = (taskId: string, status = 'done'): Posted => ({
 	taskId,
-	task: parseTask({ id: taskId, type, status }),
+	task: parseTask({ id: taskId, status }),
 });
 
 /** A service with an account of its own. Tasks whose ID begins with "slow" are answered when it is told to. */
-function service(says: (taskId: string, route: string) => Reply) {
+function service(says: (taskId: string, route: string) => Reply | Promise<Reply>) {
 	let answerSlow = () => {};
 	const slow = new Promise<void>((resolve) => (answerSlow = resolve));
 	const client = scriptedClient(async ({ path }) => {
 		const [, route = '', , taskId = ''] = path.split('/');
 		if (taskId.startsWith('slow')) await slow;
-		return says(decodeURIComponent(taskId), route);
+		return await says(decodeURIComponent(taskId), route);
 	});
-	return {
-		client,
-		answerSlow: () => answerSlow(),
-		ask: async (claim: Posted, budgetMs = BUDGET_MS) =>
-			await confirm(client, claim, now() + budgetMs),
-		get paths() {
-			return client.requests.map(({ path }) => path);
-		},
+	/** What the task is by its verdict, or why the sender has to come again. */
+	const ask = async (claim: string | Posted, { signed = false, budgetMs = BUDGET_MS } = {}) => {
+		const posted = typeof claim === 'string' ? claimOf(claim) : claim;
+		const asked = { posted, signed, deadline: now() + budgetMs };
+		const judged = judgePosted(client, asked).then(({ kind }) => kind);
+		return await judged.catch((error: unknown) => {
+			if (!(error instanceof CallRefusal)) throw error;
+			expect(error.status).toBe(503);
+			return error.message;
+		});
 	};
+	return { client, answerSlow: () => answerSlow(), ask };
 }
-const allDone = (taskId: string) => answer(200, { id: taskId, ...DONE });
-const slowOnes = (count: number) =>
-	Array.from({ length: count }, (_, index) => claimOf(`slow-${index}`));
+const allDone = (id: string) => answer(200, { id, ...DONE });
+const slowOnes = (count: number) => Array.from({ length: count }, (_, index) => `slow-${index}`);
 
 test('a callback that reports the failure that the service does not state plainly counts as one poll', async () => {
 	await onMachine(async (machine) => {
 		const { ask, client } = service((id) => answer(200, { success: false, id, status: 'error' }));
-		expect((await ask(claimOf('a', '', 'error'))).kind).toBe('failed');
+		expect(await ask(claimOf('a', 'error'))).toBe('failed');
 		expect(machine.elapsed).toBe(0);
-		expect((await ask(claimOf('b'))).kind).toBe('failed');
+		expect(await ask('b')).toBe('failed');
 		expect([machine.elapsed, client.requests.length]).toEqual([2_500, 3]);
 	});
 });
@@ -55,39 +58,66 @@ test('no poll takes longer than 5 s or the rest of the budget; without a rest th
 			await pause(timeoutMs);
 			return answer(503);
 		});
-		expect((await confirm(client, claimOf('a'), now() + BUDGET_MS)).kind).toBe('busy');
+		const ask = async (budgetMs: number) => {
+			const asked = { posted: claimOf('a'), signed: false, deadline: now() + budgetMs };
+			await expect(judgePosted(client, asked)).rejects.toThrow(UNASKED);
+		};
+		await ask(BUDGET_MS);
 		const times = client.requests.map(({ timeoutMs }) => timeoutMs);
 		expect(times).toEqual([5_000, 5_000, BUDGET_MS - 10_000 - 250 - 500]);
-		const unasked = { kind: 'busy', detail: 'the service was not asked' };
-		expect(await confirm(client, claimOf('a'), now())).toEqual(unasked);
+		await ask(0);
 		expect(client.requests).toHaveLength(3);
 	});
 });
 
 describe('many callbacks at once', () => {
-	test('ten polls at a time; one that gets no turn within its time is not made', async () => {
+	test('two strangers are asked about at a time, twenty wait, and further ones are sent away at once', async () => {
 		await onMachine(async (machine) => {
 			const { ask, client, answerSlow } = service(allDone);
-			const first = slowOnes(10).map(async (claim) => await ask(claim, 60_000));
-			expect(await ask(claimOf('late'), 4_000)).toEqual({
-				kind: 'busy',
-				detail: 'too many callbacks at once',
-			});
-			expect(machine.elapsed).toBe(4_000);
+			const first = slowOnes(22).map(async (id) => await ask(id, { budgetMs: 60_000 }));
+			await machine.pause(1);
+			expect(client.requests).toHaveLength(2);
+			expect(await ask('late')).toMatch(UNASKED);
+			expect(machine.elapsed).toBe(1);
 			answerSlow();
-			const verdicts = await Promise.all(first);
-			expect(verdicts.map(({ kind }) => kind)).toEqual(Array(10).fill('done'));
-			await machine.pause(60_000);
+			expect(await Promise.all(first)).toEqual(Array(22).fill('done'));
+			expect(await ask('later')).toBe('done');
+		});
+	});
+
+	test.each<[string, object, (made: { created: (id: string) => void }) => void]>([
+		['a task that this process made', {}, (account) => account.created('t1')],
+		['the call of a signed URL', { signed: true }, () => {}],
+	])('%s waits for none of them', async (_name, how, prepare) => {
+		await onMachine(async (machine) => {
+			const { ask, client, answerSlow } = service(allDone);
+			prepare(client.account);
+			const flood = slowOnes(150).map(async (id) => await ask(id));
+			// Nor for the pause that they made the service ask for.
+			client.account.pause('outsider', now(), 20_000);
+			expect(await ask('t1', how)).toBe('done');
+			expect(machine.elapsed).toBe(0);
+			answerSlow();
+			await Promise.all(flood);
+		});
+	});
+
+	test('ten of our own are asked about at a time', async () => {
+		await onMachine(async (machine) => {
+			const { ask, client, answerSlow } = service(allDone);
+			const own = slowOnes(30).map(async (id) => await ask(id, { signed: true, budgetMs: 60_000 }));
+			await machine.pause(1);
 			expect(client.requests).toHaveLength(10);
-			expect((await ask(claimOf('later'))).kind).toBe('done');
+			answerSlow();
+			expect(await Promise.all(own)).toEqual(Array(30).fill('done'));
 		});
 	});
 
 	test("another account's callbacks wait for none of them", async () => {
 		await onMachine(async (machine) => {
 			const other = service(allDone);
-			const calls = slowOnes(40).map(async (claim) => await other.ask(claim));
-			expect((await service(allDone).ask(claimOf('t1'))).kind).toBe('done');
+			const calls = slowOnes(40).map(async (id) => await other.ask(id));
+			expect(await service(allDone).ask('t1')).toBe('done');
 			expect(machine.elapsed).toBe(0);
 			other.answerSlow();
 			await Promise.all(calls);
@@ -95,61 +125,71 @@ describe('many callbacks at once', () => {
 	});
 });
 
-test('all calls that name a task share one answer, and none copies it', async () => {
+test('all calls that name a task, in whatever spelling, share one answer', async () => {
 	await onMachine(async () => {
 		const { ask, client, answerSlow } = service(allDone);
-		const asking = Array.from({ length: 400 }, async () => await ask(claimOf('slow')));
+		const asking = Array.from(
+			{ length: 400 },
+			async (_, at) => await ask(at % 2 ? 'slow' : 'sLOW'),
+		);
 		answerSlow();
-		expect(new Set(await Promise.all(asking)).size).toBe(1);
+		expect(new Set(await Promise.all(asking))).toEqual(new Set(['done']));
 		expect(client.requests).toMatchObject([{ purpose: 'outsider' }]);
 	});
 });
 
-test('a key that is refused by one route says nothing of the task on the other', async () => {
-	await onMachine(async () => {
-		const { ask, client } = service(() => answer(client.requests.length === 1 ? 401 : 404));
-		expect((await ask(claimOf('t1'))).kind).toBe('busy');
-		expect((await ask(claimOf('t1'))).kind).toBe('missing');
+describe('a task that the service does not know', () => {
+	test('is not asked about again for 10 s, and never is that final', async () => {
+		await onMachine(async (machine) => {
+			const { ask, client } = service((id) => (id === 'known' ? allDone(id) : answer(404)));
+			const refused = async () => {
+				expect(await ask('none')).toMatch(UNKNOWN);
+				return client.requests.length;
+			};
+			expect(await refused()).toBe(4);
+			await machine.pause(9_000);
+			expect(await refused()).toBe(4);
+			expect(await ask('known')).toBe('done');
+			await machine.pause(1_000);
+			expect(await refused()).toBe(9);
+		});
+	});
+
+	test('is asked about anew once this process made it, or a signed URL is called', async () => {
+		await onMachine(async () => {
+			let isThere = false;
+			const { ask, client } = service((id) => (isThere ? allDone(id) : answer(404)));
+			for (const id of ['made', 'signed']) expect(await ask(id)).toMatch(UNKNOWN);
+			isThere = true;
+			client.account.created('made');
+			expect(await ask('made')).toBe('done');
+			expect(await ask('signed', { signed: true })).toBe('done');
+		});
 	});
 });
 
-test('a task that the service does not know is not asked about again for 10 s', async () => {
-	await onMachine(async (machine) => {
-		const { ask, client } = service((taskId) =>
-			taskId === 'known' ? allDone(taskId) : answer(404),
+test.each<[string, object, string | RegExp]>([
+	['a stranger', {}, UNASKED],
+	['a signed URL', { signed: true }, 'done'],
+])('an answer that names no ID, for %s', async (_name, how, expected) => {
+	await onMachine(async () => {
+		const { ask } = service(() => answer(200, DONE));
+		expect(await ask('t1', how)).toEqual(
+			typeof expected === 'string' ? expected : expect.stringMatching(expected),
 		);
-		const kinds = async () => [(await ask(claimOf('none'))).kind, client.requests.length];
-		expect(await kinds()).toEqual(['missing', 4]);
-		await machine.pause(9_000);
-		expect(await kinds()).toEqual(['missing', 4]);
-		expect((await ask(claimOf('known'))).kind).toBe('done');
-		await machine.pause(1_000);
-		expect(await kinds()).toEqual(['missing', 9]);
 	});
 });
 
 describe('while the service asks for a pause', () => {
 	test('between polls, callbacks keep to it as well', async () => {
 		await onMachine(async (machine) => {
-			const { ask, client, paths } = service(allDone);
+			const { ask, client } = service(allDone);
 			client.account.pause('poll', now(), 20_000);
-			expect(await ask(claimOf('t1'))).toMatchObject({
-				detail: 'the service asked for a pause of 20 s',
-			});
-			expect(paths).toEqual([]);
+			expect(await ask('t1')).toMatch(UNASKED);
+			expect(client.requests).toEqual([]);
 			await machine.pause(15_000);
-			expect((await ask(claimOf('t1'))).kind).toBe('done');
+			expect(await ask('t1')).toBe('done');
 			expect(machine.elapsed).toBe(20_000);
-		});
-	});
-
-	test('a task that ran before is not taken to run still: the callback has to come again', async () => {
-		await onMachine(async () => {
-			const { ask, client } = service((id) => {
-				client.account.pause('poll', now(), 20_000);
-				return answer(200, { id, status: 'doing' });
-			});
-			expect((await ask(claimOf('t1'))).kind).toBe('busy');
 		});
 	});
 
@@ -162,30 +202,38 @@ describe('while the service asks for a pause', () => {
 			const { ask, client, answerSlow } = service((taskId) =>
 				taskId === 't1' ? pause : taskId === 'slow-1' ? other : allDone(taskId),
 			);
-			const underWay = ask(claimOf('slow-1'));
-			expect((await ask(claimOf('t1'))).kind).toBe('busy');
+			const underWay = ask('slow-1');
+			expect(await ask('t1')).toMatch(UNASKED);
 			answerSlow();
 			await underWay;
-			expect((await ask(claimOf('t2'))).kind).toBe('busy');
+			expect(await ask('t2')).toMatch(UNASKED);
 			expect(client.requests).toHaveLength(2);
 			await machine.pause(20_000);
-			expect((await ask(claimOf('t2'))).kind).toBe('done');
+			expect(await ask('t2')).toBe('done');
 		});
 	});
 });
 
-test('a copy shares the answer to a lagging service; what says that its task still runs is content sooner, alone', async () => {
+test('a lagging service: an end is waited for, whoever says that the task still runs is content at once', async () => {
 	await onMachine(async (machine) => {
 		const { ask, client } = service((id) =>
 			answer(200, machine.elapsed < 3_000 ? { id, status: 'doing' } : { id, ...DONE }),
 		);
 		client.account.created('t1');
-		const running = [1, 2].map(async () => await ask(claimOf('t1', '', 'doing')));
-		const copies = [ask(claimOf('t1')), ask(claimOf('t1'))];
-		expect((await Promise.all(running)).map(({ kind }) => kind)).toEqual(['running', 'running']);
-		expect(client.account.ends).toBe(0);
-		expect(machine.elapsed).toBe(0);
-		expect((await Promise.all(copies)).map(({ kind }) => kind)).toEqual(['done', 'done']);
+		const running = [1, 2].map(async () => await ask(claimOf('t1', 'doing')));
+		const copies = [ask('t1'), ask('t1')];
+		expect(await Promise.all(running)).toEqual(['running', 'running']);
+		expect([machine.elapsed, client.account.ends]).toEqual([0, 0]);
+		expect(await Promise.all(copies)).toEqual(['done', 'done']);
 		expect([client.requests.length, client.account.ends]).toEqual([6, 1]);
+	});
+});
+
+test('an end that the service does not show within the time is no end yet', async () => {
+	await onMachine(async (machine) => {
+		const { ask } = service((id) => answer(200, { id, status: 'doing' }));
+		for (const claim of ['t1', { taskId: 't1', task: undefined }])
+			expect(await ask(claim)).toMatch(NOT_OVER);
+		expect(machine.elapsed).toBeLessThanOrEqual(2 * BUDGET_MS);
 	});
 });

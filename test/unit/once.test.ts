@@ -27,6 +27,7 @@ function workflow() {
 		);
 		return {
 			response,
+			bind: (nonce: string, taskId: string) => attempt(() => events.bind(nonce, taskId)),
 			check: (event: string) => attempt(() => events.check(event)),
 			claim: (event: string) => attempt(() => events.claim(event, response as unknown as Response)),
 			/** Once the execution is stored. */
@@ -106,6 +107,24 @@ test('after a restart all events are known whose executions were stored, whichev
 		restart();
 		for (const name of names) expect(call(nodeOf(name)).check(name)).toBe(200);
 		expect(call('one').claim('not stored')).toBeUndefined();
+	});
+});
+
+test('a signed URL belongs to its first task, also after a restart', async () => {
+	await onMachine(async (machine) => {
+		const { call, restart } = workflow();
+		const first = call();
+		expect([first.bind('n', 't1'), first.bind('n', 't1'), first.bind('n', 't2')]).toEqual([
+			...[undefined, undefined, 403],
+		]);
+		await machine.pause(1);
+		first.save();
+		restart();
+		expect([call().bind('n', 't2'), call().bind('n', 't1')]).toEqual([403, undefined]);
+		expect([call().bind('m', 't2'), call('another').bind('n', 't2')]).toEqual([
+			undefined,
+			undefined,
+		]);
 	});
 });
 

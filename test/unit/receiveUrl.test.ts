@@ -11,7 +11,8 @@ const CREDENTIALS = {
 const { callbackSecret: SECRET } = CREDENTIALS;
 const HERE = 'https://n8n.example';
 const options = { here: HERE, now: NOW };
-const HOOK = `${HERE}/webhook/1a2b/callback`;
+const ID = '5e1f0000-0000-4000-8000-000000000001';
+const HOOK = `${HERE}/webhook/${ID}/callback`;
 
 function build(url = HOOK, reference?: string, callbackSecret = SECRET): URL {
 	const credentials = { ...CREDENTIALS, callbackSecret };
@@ -25,7 +26,7 @@ describe('a URL of this n8n is signed', () => {
 		['with a reference', HOOK, 'order 7 & more?', 'order 7 & more?'],
 		['with a reference in other letters', HOOK, 'Grüße 🎧', 'Grüße 🎧'],
 		['with half a letter', HOOK, 'a\ud800', 'a\ufffd'],
-		['with a malformed escape', `${HERE}/webhook/a%zz/callback`, 'x', 'x'],
+		['a Test URL', `${HERE}/webhook-test/${ID}/callback`, 'x', 'x'],
 		['with parameters of its own', `${HOOK}?tenant=7&reference=mine`, undefined, 'mine'],
 		['with a reference that stands twice', `${HOOK}?reference=a&reference=b`, undefined, 'a'],
 		['that was signed before', build().href, 'again', 'again'],
@@ -53,7 +54,11 @@ describe('a URL of this n8n is signed', () => {
 		['no reference', without('reference'), /is wrong/],
 		['no expires', without('expires'), /is wrong/],
 		['no signature', without('signature'), /not signed/],
-		['another trigger', (url) => (url.pathname = '/webhook/other/callback'), /is wrong/],
+		[
+			'another trigger',
+			(url) => (url.pathname = url.pathname.replace('0001/', '0002/')),
+			/is wrong/,
+		],
 		['the whole path', (url) => (url.pathname = '/'), /is wrong/],
 		['the end of the path', (url) => (url.pathname = '/callback'), /is wrong/],
 		[
@@ -76,23 +81,38 @@ describe('a URL of this n8n is signed', () => {
 		expect(check(build(), NOW + weekMs + 1_000)).toBe('the callback URL has expired');
 	});
 
-	test.each([
-		[`${HERE}/n8n/webhook/1a2b/callback`, '/webhook/1a2b/callback'],
-		[`${HERE}/webhook/1a2b/callback//`, '/webhook/1a2b/callback'],
-		[`${HERE}/webhook/a%20b/callback`, '/webhook/a b/callback'],
-	])('%s survives a proxy that makes it %s', (hook, path) => {
-		const url = build(hook);
-		url.pathname = path;
-		expect(check(url)).toBeUndefined();
-	});
+	test.each([`/n8n/webhook/${ID}/callback`, `/webhook/${ID}/callback//`])(
+		'it survives a proxy that makes its path %s',
+		(path) => {
+			const url = build(HOOK);
+			url.pathname = path;
+			expect(check(url)).toBeUndefined();
+		},
+	);
 });
 
 test.each([
-	['another host', 'https://evil.example/webhook/1a2b/callback'],
-	['another port', 'https://n8n.example:8443/webhook/1a2b/callback'],
-	['another scheme', 'http://n8n.example/webhook/1a2b/callback'],
-])('%s than that of this n8n gets no signature', (_name, hook) => {
+	['another host', `https://evil.example/webhook/${ID}/callback`],
+	['another port', `https://n8n.example:8443/webhook/${ID}/callback`],
+	['another scheme', `http://n8n.example/webhook/${ID}/callback`],
+	['another webhook of this n8n that ends like it', `${HERE}/webhook/x/${ID}/callback`],
+	['a prefix that this n8n lacks', `${HERE}/x/webhook/${ID}/callback`],
+	['an MCP endpoint of that path', `${HERE}/mcp/${ID}/callback`],
+	['a form', `${HERE}/form/${ID}/callback`],
+	['no ID of a trigger', `${HERE}/webhook/1a2b/callback`],
+	['a path behind it', `${HOOK}/x`],
+	['a slash behind it', `${HOOK}/`],
+	['an escaped slash', `${HERE}/webhook/x%2F${ID}/callback`],
+])("%s is no trigger's URL and gets no signature", (_name, hook) => {
 	expect(build(hook).search).toBe('');
+});
+
+test('an n8n behind a path signs under that path alone', () => {
+	const here = `${HERE}/n8n`;
+	const made = (hook: string) =>
+		prepareReceiveUrl(hook, CREDENTIALS, { here, now: NOW, reference: undefined });
+	expect(check(new URL(made(`${here}/webhook/${ID}/callback`)))).toBeUndefined();
+	expect(made(HOOK)).toBe(HOOK);
 });
 
 test('without a secret nothing is signed; a long reference is cut where it comes in', () => {

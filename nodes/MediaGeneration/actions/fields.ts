@@ -11,7 +11,7 @@ import { invalid, messageOf } from '../base/outcomes';
 import { quote } from '../base/words';
 import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
-import { pathProblem } from '../transport/baseUrl';
+import { idProblem } from '../base/pathPart';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
 import { checkedTaskId, listedTaskIds } from './taskIds';
 
@@ -132,7 +132,7 @@ export class ItemFields {
 
 	pathPart(name: string, label: string): string {
 		const text = this.requiredText(name, label);
-		const problem = pathProblem(text);
+		const problem = idProblem(text);
 		if (problem === undefined) return encodeURIComponent(text);
 		throw invalid(
 			`The field "${label}" can't be used in an address: it ${problem}`,

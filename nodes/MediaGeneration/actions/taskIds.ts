@@ -1,20 +1,13 @@
-/** Checks IDs of tasks that users enter, or that a webhook receives. */
+/** Checks IDs of tasks that users enter. */
 import { invalid } from '../base/outcomes';
 import { asText, textsBetweenCommas } from '../base/json';
-import { pathProblem } from '../transport/baseUrl';
-import { MAX_TASK_ID } from '../base/bounds';
-
-export function taskIdProblem(taskId: string): string | undefined {
-	const problem = pathProblem(taskId);
-	if (problem !== undefined) return `it ${problem}`;
-	return taskId.length > MAX_TASK_ID ? `it is longer than ${MAX_TASK_ID} characters` : undefined;
-}
+import { idProblem } from '../base/pathPart';
 
 export function checkedTaskId(taskId: string): string {
-	const problem = taskIdProblem(taskId);
+	const problem = idProblem(taskId);
 	if (problem === undefined) return taskId;
 	throw invalid(
-		`The Task ID can't be used: ${problem}`,
+		`The Task ID can't be used: it ${problem}`,
 		'Enter the task_id that the service returned when the task was created, and nothing else.',
 	);
 }

@@ -11,6 +11,10 @@ export class Limiter {
 		return this.taken < this.limit;
 	}
 
+	get waiting(): number {
+		return this.queue.length;
+	}
+
 	/** Waits for a share, or all of it; throws if the signal aborts first. @returns a function that gives it back, once */
 	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
 		let held = Math.min(weight, this.limit);

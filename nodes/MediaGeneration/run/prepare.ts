@@ -14,7 +14,7 @@ import { inPieces } from '../n8n/realClock';
 import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
 import { isCalledBack } from '../suspend/notes';
 import { readBalance } from '../transport/reading';
-import { ownOrigin, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
+import { ownAddress, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { askedFor, failedResult, type Item, type Part } from './item';
 import type { Planned } from './plan';
 import type { Run } from './run';
@@ -35,7 +35,7 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
 	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
 	const urls = items.map(({ settings }) => settings.waiting.callbackUrl);
-	const here = urls.some((url) => url !== undefined) ? ownOrigin(context) : undefined;
+	const here = urls.some((url) => url !== undefined) ? ownAddress(context) : undefined;
 	await warnOfCallbackUrls(context, urls, { here, ...credentials });
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;

@@ -1,4 +1,5 @@
 /** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
+import type { INodeTypeDescription } from 'n8n-workflow';
 import type { Assembly } from '../files/parts';
 import type { FileSettings } from '../actions/waiting';
 import { clockAheadMs } from '../base/clock';
@@ -11,6 +12,19 @@ export const CONTEXT_FIELD = 'suspension';
 
 /** Last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
 export const WEBHOOK_PATH = 'media-generation';
+
+/** The webhook that wakes a sleeping execution. It stands here because n8n's lint takes one in the node's file for a trigger's. */
+export const resumeWebhooks: INodeTypeDescription['webhooks'] = [
+	{
+		name: 'default',
+		httpMethod: 'POST',
+		responseMode: 'onReceived',
+		responseData: '',
+		path: WEBHOOK_PATH,
+		isFullPath: true,
+		restartWebhook: true,
+	},
+];
 
 export interface NotedTask extends Watch {
 	/** The task, if it was done before the execution fell asleep: a service can forget it. */

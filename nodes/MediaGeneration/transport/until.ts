@@ -94,23 +94,41 @@ const MOST_POLLS = 4;
 /** Nobody waits longer for an answer to a question. */
 const LONGEST_WAIT_MS = 60_000;
 
+interface Question extends PollRequest, Partial<Pick<Seen, 'reportedFailed'>> {
+	/** Epoch ms. Replaces the limits on polls and pauses. */
+	askUntil?: number;
+	/** Whether the task as the service shows it is an answer. If it never is, its last state is. */
+	isEnough?: (task: Task) => boolean;
+}
+
 /** Polls a task until an answer counts. After the last poll, its answer does. */
 export async function askUntilClear(
 	client: ServiceClient,
-	{ reportedFailed = false, ...at }: PollRequest & Partial<Pick<Seen, 'reportedFailed'>>,
+	{ reportedFailed = false, askUntil, isEnough, ...at }: Question,
 	{ now, sleep }: Clock,
 ): Promise<Poll> {
+	const { account } = client;
 	let seen: Seen = { ...UNSEEN, reportedFailed };
 	let last: Poll | undefined;
 	for (let asked = 0; ; asked += 1) {
-		const restMs = Math.max(0, client.account.pausedUntil('poll') - now());
+		const pausedUntil = Math.max(
+			account.pausedUntil('poll'),
+			account.pausedUntil(at.purpose ?? 'poll'),
+		);
+		const restMs = Math.max(0, pausedUntil - now());
 		const pauseMs = Math.max(restMs, last === undefined ? 0 : pauseBeforeNext(last, asked));
-		const isOver = at.signal?.aborted === true || pauseMs > LONGEST_WAIT_MS;
-		if (isOver || asked >= MOST_POLLS) return last ?? unasked(restMs);
+		const isLast =
+			askUntil === undefined
+				? asked >= MOST_POLLS || pauseMs > LONGEST_WAIT_MS
+				: now() + pauseMs >= askUntil;
+		if (at.signal?.aborted === true || isLast) return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
 		last = await pollTask(client, at, now);
 		const weighed = weigh(seen, last, { nowMs: now(), proof: TWICE });
-		if (weighed.clear !== undefined) return weighed.clear;
+		const { clear } = weighed;
+		if (clear !== undefined && (clear.kind !== 'task' || isEnough?.(clear.task) !== false))
+			return clear;
+		last = clear ?? last;
 		seen = weighed.seen;
 	}
 }

@@ -1,115 +1,121 @@
-/** Asks what the service itself says about a task that an anonymous caller names, with few requests whatever is posted. */
+/** Asks what the service itself says about a task that a caller names, with few requests whatever is posted. */
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { realClock } from '../n8n/realClock';
 import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
-import { pollTask } from '../transport/pollTask';
+import { askUntilClear } from '../transport/until';
 import type { Poll } from '../answers/poll';
-import { pauseBeforeNext, TWICE, unasked, UNSEEN, weigh, type Seen } from '../transport/until';
+import { isSameId, type Task } from '../answers/task';
 import { verdictOf, type Verdict } from '../answers/verdict';
 import { CallRefusal, type Posted } from './webhook';
 
-/** The verdict, or the last poll if there is none. */
-type Confirmed = Verdict | Exclude<Poll, { kind: 'task' }>;
+export interface Callback {
+	posted: Posted;
+	/** Whether the called URL is signed, i.e. known to nobody but the service and who may use the credential. */
+	signed: boolean;
+	/** Epoch ms. */
+	deadline: number;
+}
+
+/** Concurrent requests, and the callbacks that are being confirmed: copies share one answer. */
+class Lane {
+	readonly turns: Limiter;
+	readonly underWay = new Map<string, Promise<Poll>>();
+
+	constructor(limit: number) {
+		this.turns = new Limiter(limit);
+	}
+}
 
 /** The callbacks of one account. Those of other accounts do not wait for them. */
 class Callbacks {
-	/** Concurrent polls. */
-	readonly turns = new Limiter(10);
-	/** Copies of a callback share one answer. */
-	readonly underWay = new Map<string, Promise<Confirmed>>();
+	/** For tasks that this process made, and signed URLs. */
+	readonly own = new Lane(10);
+	/** For whatever else anybody posts. */
+	readonly others = new Lane(2);
 	/** Epoch ms until which an ID counts as unknown, without another request. */
 	readonly unknown = new BoundedMap<string, number>();
 }
 
+const MOST_WAITING = 20;
 const ofAccounts = new BoundedMap<Account, Callbacks>();
-const callbacksOf = (account: Account) => getOrCreate(ofAccounts, account, () => new Callbacks());
 
-async function pollInTurn(client: ServiceClient, taskId: string, deadline: number): Promise<Poll> {
-	const timeoutMs = Math.min(5_000, deadline - now());
-	const limit = timeLimit(timeoutMs);
-	const turn = await callbacksOf(client.account)
-		.turns.take(1, limit.signal)
-		.catch(() => undefined);
-	limit.end();
-	if (turn === undefined) return { kind: 'busy', detail: 'too many callbacks at once' };
-	const at = { taskId, timeoutMs, purpose: 'outsider' } as const;
-	return await pollTask(client, at).finally(turn);
+/** A client whose requests wait for their turn, and end by the deadline. */
+function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): ServiceClient {
+	const send: ServiceClient['send'] = async (request) => {
+		const timeoutMs = Math.min(request.timeoutMs, deadline - now());
+		const limit = timeLimit(timeoutMs);
+		const turn = await turns.take(1, limit.signal).catch(() => undefined);
+		limit.end();
+		if (turn === undefined)
+			return { answered: false, kind: 'unanswered', reason: 'too many callbacks at once' };
+		return await client.send({ ...request, timeoutMs }).finally(turn);
+	};
+	return { ...client, send };
 }
+
+const isNamedBy = ({ raw }: Task, taskId: string) =>
+	[raw.id, raw.task_id, raw.taskId].some((id) => isSameId(String(id), taskId));
 
 /** A callback can be ahead of what the service shows of its task or files, unless it says itself that the task still runs. */
-async function ask(client: ServiceClient, posted: Posted, deadline: number): Promise<Confirmed> {
-	const { account } = client;
+async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
+	const { posted, signed, deadline } = asked;
 	const { taskId, task: claimed } = posted;
-	let seen: Seen = { ...UNSEEN, reportedFailed: claimed?.state === 'failed' };
-	let said: Confirmed | undefined;
-	let pauseMs = 0;
-	let misses = 0;
-	for (let polls = 1; ; polls += 1) {
-		const restMs = Math.max(account.pausedUntil('poll'), account.pausedUntil('outsider')) - now();
-		if (now() + Math.max(restMs, pauseMs) >= deadline) {
-			// A task may end during a pause that the service asked for.
-			const isStale = said?.kind === 'running' && restMs > pauseMs;
-			return said === undefined || isStale ? unasked(restMs) : said;
-		}
-		if (restMs > 0 || pauseMs > 0) await realClock.sleep(Math.max(restMs, pauseMs));
-		const poll = await pollInTurn(client, taskId, deadline);
-		if (poll.kind === 'missing') misses += 1;
-		const weighed = weigh(seen, poll, { nowMs: now(), proof: TWICE });
-		const { clear } = weighed;
-		seen = weighed.seen;
-		if (clear?.kind === 'task') {
-			said = verdictOf(taskId, clear.task);
-			if (said.kind !== 'running') account.taskEnded(taskId);
-			const runs = clear.task.state === 'running' && claimed?.state === 'running';
-			if (said.kind !== 'running' || runs) return said;
-		} else if (clear !== undefined) {
-			// One of the two refusals can be about the key, and say nothing about the task.
-			return clear.kind === 'missing' && misses < TWICE.polls ? { ...clear, kind: 'busy' } : clear;
-		} else if (poll.kind !== 'task') said = poll;
-		pauseMs = pauseBeforeNext(poll, polls);
-	}
-}
-
-/** @param deadline epoch ms */
-export async function confirm(
-	client: ServiceClient,
-	posted: Posted,
-	deadline: number,
-): Promise<Confirmed> {
-	const { unknown, underWay } = callbacksOf(client.account);
-	const { taskId, task } = posted;
-	if ((unknown.get(taskId) ?? 0) > now())
+	const lanes = getOrCreate(ofAccounts, client.account, () => new Callbacks());
+	const isOurs = signed || client.account.made.has(taskId);
+	const lane = isOurs ? lanes.own : lanes.others;
+	const id = taskId.toLowerCase();
+	const key = `${claimed?.state}:${id}`;
+	const present = lane.underWay.get(key);
+	if (present !== undefined) return await present;
+	if (!isOurs && (lanes.unknown.get(id) ?? 0) > now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
-	const present = underWay.get(taskId);
-	const asking = present ?? ask(client, posted, deadline).finally(() => underWay.delete(taskId));
-	underWay.set(taskId, asking);
-	const confirmed = await asking;
-	if (confirmed.kind === 'missing') unknown.set(taskId, now() + 10_000);
-	// The earlier callback ran out of time, or said itself that the task runs.
-	const mayAsk = task?.state !== 'running' && deadline - now() >= 500;
-	return present !== undefined && confirmed.kind === 'running' && mayAsk
-		? await confirm(client, posted, deadline)
-		: confirmed;
+	if (!isOurs && lane.turns.waiting >= MOST_WAITING)
+		return { kind: 'busy', detail: 'too many callbacks at once' };
+	const polling = askUntilClear(
+		inTurn(client, lane, deadline),
+		{
+			taskId,
+			timeoutMs: 5_000,
+			purpose: isOurs ? 'poll' : 'outsider',
+			reportedFailed: claimed?.state === 'failed',
+			askUntil: deadline,
+			isEnough: (task) =>
+				claimed?.state === 'running' || verdictOf(taskId, task).kind !== 'running',
+		},
+		realClock,
+	).finally(() => lane.underWay.delete(key));
+	lane.underWay.set(key, polling);
+	const poll = await polling;
+	if (poll.kind === 'missing') lanes.unknown.set(id, now() + 10_000);
+	// A path that answers whatever is asked confirms nothing for a stranger.
+	const isNameless = poll.kind === 'task' && !isOurs && !isNamedBy(poll.task, taskId);
+	return isNameless ? { kind: 'busy', detail: 'the answer names no task' } : poll;
 }
 
 /**
  * Decides how a posted task has ended: as the service says, or without a client as the post says. Throws a CallRefusal if neither says it.
- * @param deadline epoch ms
+ * None is final for the sender, because the service's own record can be behind its callback.
  */
 export async function judgePosted(
 	client: ServiceClient | undefined,
-	posted: Posted,
-	deadline: number,
+	asked: Callback,
 ): Promise<Verdict> {
-	if (client !== undefined) {
-		const said = await confirm(client, posted, deadline);
-		if (said.kind === 'missing') throw new CallRefusal(404, 'the service does not know this task');
-		if (said.kind === 'running' || said.kind === 'done' || said.kind === 'failed') return said;
-		throw new CallRefusal(503, 'the service could not be asked about this task, try again');
+	const { taskId, task: claimed } = asked.posted;
+	if (client === undefined) {
+		if (claimed === undefined) throw new CallRefusal(400, 'the body is not a task');
+		return verdictOf(taskId, claimed);
 	}
-	if (posted.task === undefined) throw new CallRefusal(400, 'the body is not a task');
-	return verdictOf(posted.taskId, posted.task);
+	const poll = await pollOf(client, asked);
+	if (poll.kind === 'missing')
+		throw new CallRefusal(503, 'the service does not know this task yet, try again');
+	if (poll.kind !== 'task')
+		throw new CallRefusal(503, 'the service could not be asked about this task, try again');
+	const verdict = verdictOf(taskId, poll.task);
+	if (verdict.kind !== 'running') client.account.taskEnded(taskId);
+	if (poll.task.state === 'running' && claimed?.state !== 'running')
+		throw new CallRefusal(503, 'the service does not show the end of this task yet, try again');
+	return verdict;
 }

@@ -11,15 +11,24 @@ type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 type EventState = CallResponse | 'stored';
 
 const SAVED_IN = 'mediaGenerationEvents';
+const URLS_SAVED_IN = 'mediaGenerationUrls';
 
-const workflows = new BoundedMap<string, BoundedMap<string, EventState>>();
+/** What a process remembers of a workflow. */
+class Memory {
+	readonly states = new BoundedMap<string, EventState>(5_000);
+	/** The task of each signed URL. */
+	readonly tasks = new BoundedMap<string, string>(5_000);
+}
+
+const workflows = new BoundedMap<string, Memory>();
 
 /** The events of a workflow's triggers. They share one list, because n8n saves a workflow's static data as a whole. */
 export class Events {
 	private readonly node: string;
 	private readonly staticData: IDataObject;
-	private readonly states: BoundedMap<string, EventState>;
+	private readonly memory: Memory;
 	private readonly saved: unknown[];
+	private readonly savedUrls: unknown[];
 
 	constructor(
 		context: Pick<IWebhookFunctions, 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>,
@@ -27,9 +36,27 @@ export class Events {
 		this.node = context.getNode().id;
 		this.staticData = context.getWorkflowStaticData('global');
 		const id = context.getWorkflow().id ?? '';
-		this.states = getOrCreate(workflows, id, () => new BoundedMap(5_000));
-		const saved: unknown = this.staticData[SAVED_IN];
-		this.saved = Array.isArray(saved) ? saved : [];
+		this.memory = getOrCreate(workflows, id, () => new Memory());
+		const savedIn = (name: string): unknown[] => {
+			const saved: unknown = this.staticData[name];
+			return Array.isArray(saved) ? saved : [];
+		};
+		this.saved = savedIn(SAVED_IN);
+		this.savedUrls = savedIn(URLS_SAVED_IN);
+	}
+
+	/** Gives a signed URL to the first task that is confirmed for it. Throws a CallRefusal for any other. */
+	bind(nonce: string, taskId: string): void {
+		const { tasks } = this.memory;
+		const [url, task] = [this.keyOf(nonce), this.keyOf(taskId)];
+		const saved = this.savedUrls.map(String).find((entry) => entry.startsWith(url));
+		if ((tasks.get(url) ?? saved?.slice(url.length) ?? task) !== task)
+			throw new CallRefusal(403, 'the signed callback URL belongs to another task');
+		tasks.set(url, task);
+		saveWithExecution(this.staticData, URLS_SAVED_IN, () => {
+			const known = [...tasks].map((entry) => entry.join(''));
+			return [...new Set([...this.savedUrls, ...known])].slice(-1_000);
+		});
 	}
 
 	/** Throws a CallRefusal for an event that was stored before, or that another call is about to store. */
@@ -47,11 +74,11 @@ export class Events {
 		this.check(event);
 		const key = this.keyOf(event);
 		saveWithExecution(this.staticData, SAVED_IN, () => {
-			this.states.set(key, 'stored');
-			const known = [...this.states].filter(([, state]) => state === 'stored');
+			this.memory.states.set(key, 'stored');
+			const known = [...this.memory.states].filter(([, state]) => state === 'stored');
 			return [...new Set([...this.saved, ...known.map(([stored]) => stored)])].slice(-1_000);
 		});
-		this.states.set(key, response);
+		this.memory.states.set(key, response);
 		response.once('close', () => this.settled(key));
 	}
 
@@ -63,10 +90,10 @@ export class Events {
 
 	/** A sender that hangs up settles nothing: n8n answers anyway. */
 	private settled(key: string): EventState | undefined {
-		const state = this.states.get(key);
+		const state = this.memory.states.get(key);
 		if (state === undefined || state === 'stored' || !state.writableEnded) return state;
-		if (state.statusCode < 400) this.states.set(key, 'stored');
-		else this.states.delete(key);
-		return this.states.get(key);
+		if (state.statusCode < 400) this.memory.states.set(key, 'stored');
+		else this.memory.states.delete(key);
+		return this.memory.states.get(key);
 	}
 }

@@ -8,7 +8,7 @@ import { publishedMethods } from '../transport/client';
 import type { Credentials } from '../transport/credentials';
 import { invalid } from '../base/outcomes';
 import { urlOf } from '../base/json';
-import { sign } from './signature';
+import { isTriggerUrl, sign } from './signature';
 import { MAX_REFERENCE } from '../base/bounds';
 
 export function callbackUrlProblem(value: string, baseUrl: string): string | undefined {
@@ -24,14 +24,15 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 	return undefined;
 }
 
-/** Returns the origin at which this n8n says that it is called. */
-export function ownOrigin(context: IExecuteFunctions): string | undefined {
-	return urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0))?.origin;
+/** Returns the address at which this n8n says that it is called, without a slash at its end. */
+export function ownAddress(context: IExecuteFunctions): string | undefined {
+	const resumeUrl = urlOf(context.evaluateExpression('{{ $execution.resumeUrl }}', 0));
+	return resumeUrl && resumeUrl.origin + resumeUrl.pathname.replace(/\/[^/]+\/[^/]+$/, '');
 }
 
 interface ReceiveUrlOptions {
 	reference: string | undefined;
-	/** The origin of this n8n: only its own URLs are signed. */
+	/** The address of this n8n: only URLs of its triggers are signed. */
 	here: string | undefined;
 	/** Epoch ms. */
 	now: number;
@@ -56,18 +57,18 @@ export function prepareReceiveUrl(
 		);
 	const url = new URL(value);
 	if (reference !== '') url.searchParams.set('reference', reference);
-	if (callbackSecret !== '' && url.origin === here) sign(url, callbackSecret, now);
+	if (callbackSecret !== '' && isTriggerUrl(url, here)) sign(url, callbackSecret, now);
 	return url.href;
 }
 
-/** Matches the path of a Media Generation Trigger, or of a node with the same kind of webhook. */
+/** Matches what looks like the path of a Media Generation Trigger, here or elsewhere. */
 const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 
 /** URLs that this process has checked outside the editor. */
 const checked = new BoundedMap<string, true>();
 
 interface Surroundings {
-	/** The origin of this n8n. */
+	/** The address of this n8n. */
 	here: string | undefined;
 	callbackSecret: string;
 }
@@ -78,7 +79,7 @@ async function triggerProblem(
 	url: URL,
 	{ here, callbackSecret }: Surroundings,
 ): Promise<string | undefined> {
-	if (url.origin !== here)
+	if (!isTriggerUrl(url, here))
 		return callbackSecret !== ''
 			? `The Callback URL is not signed, as it does not begin with the address of this n8n, ${here}. A trigger with a Callback Secret refuses its callbacks. If it leads to this n8n, set N8N_WEBHOOK_URL to its address.`
 			: undefined;

@@ -1,22 +1,33 @@
 /**
- * Signs callback URLs, because the service signs nothing itself. Only URLs of this n8n are signed (`receiveUrl.ts`), each for one trigger,
- * so that nobody who may use the credential gets a signature sent to a host of their own.
+ * Signs callback URLs, because the service signs nothing itself. Only URLs of triggers of this n8n are signed (`receiveUrl.ts`), so that
+ * nobody who may use the credential gets a signature sent to a URL of their own. Each is good for one trigger and one task (`once.ts`).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
-import { isObject, urlOf, type JsonObject } from '../base/json';
+import { isGiven, isObject, urlOf, type JsonObject } from '../base/json';
 import { MAX_REFERENCE } from '../base/bounds';
 
 /** Query parameters that are signed. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;
 
-/** Returns a trigger's own part of a path, `<webhook ID>/callback`. A proxy can remove or add a prefix. */
-function triggerPath({ pathname }: URL): string {
-	return pathname.split('/').filter(Boolean).slice(-2).join('/');
+/** A trigger's own part of a path. A proxy can remove or add a prefix. */
+const TRIGGER_PATH = /\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\/callback)\/*$/;
+
+const triggerPath = ({ pathname }: URL): string | undefined => TRIGGER_PATH.exec(pathname)?.[1];
+
+/**
+ * Whether a URL is that of a trigger of this n8n: `<base>/webhook/<UUID>/callback`, and nothing else. Whoever has another webhook of this
+ * n8n must not get a signature that ends like another's.
+ * @param here the address at which this n8n says that it is called
+ */
+export function isTriggerUrl({ origin, pathname }: URL, here: string | undefined): boolean {
+	if (here === undefined || !(origin + pathname).startsWith(`${here}/`)) return false;
+	const path = (origin + pathname).slice(here.length);
+	return /^\/webhook(-test)?\/[^/]+\/[^/]+$/.test(path) && TRIGGER_PATH.test(path);
 }
 
 function signatureFor(secret: string, url: URL): string {
 	const values = SIGNED.map((name) => url.searchParams.get(name) ?? '');
-	const signed = JSON.stringify([triggerPath(url), ...values]);
+	const signed = JSON.stringify([triggerPath(url) ?? '', ...values]);
 	return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
@@ -33,13 +44,19 @@ export function referenceIn({ searchParams }: URL): string | undefined {
 	return searchParams.get('reference')?.slice(0, MAX_REFERENCE) || undefined;
 }
 
-/** Tells whether the task's own receive URL, as the service shows it, is that of this call's trigger and has its reference. */
-export function isShown(called: URL, task: JsonObject): boolean {
-	return [task, task.metadata, task.input].some((place) => {
-		const shown = isObject(place) ? urlOf(place.receive_url) : undefined;
-		if (shown === undefined) return false;
-		return triggerPath(shown) === triggerPath(called) && referenceIn(shown) === referenceIn(called);
-	});
+/** Compares a call with the task's own receive URL, as the service shows it. One that leads to no trigger says nothing. */
+export function comparedToShown(
+	called: URL,
+	task: JsonObject,
+): 'same' | 'other trigger' | 'other reference' | 'not shown' {
+	const places = [task, task.metadata, task.input].filter(isObject);
+	const shown = places
+		.map(({ receive_url }) => urlOf(receive_url))
+		.filter(isGiven)
+		.find((url) => triggerPath(url) !== undefined);
+	if (shown === undefined) return 'not shown';
+	if (triggerPath(shown) !== triggerPath(called)) return 'other trigger';
+	return referenceIn(shown) === referenceIn(called) ? 'same' : 'other reference';
 }
 
 /** Explains why a call's URL can't be trusted. @param now epoch ms */

@@ -1,13 +1,13 @@
 /** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Callbacks". */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { taskIdProblem } from '../actions/taskIds';
 import { readJson } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
 import { answer, rawBodyOf } from '../n8n/webhookCall';
 import { messageOf } from '../base/outcomes';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../answers/task';
-import { POST } from '../base/bounds';
+import { POST, POSTED_HINT } from '../base/bounds';
+import { idProblem } from '../base/pathPart';
 
 /** The reason why a call starts nothing. With status 200 or 202 nothing is wrong, and the sender need not try again. */
 export class CallRefusal extends Error {
@@ -27,20 +27,25 @@ export interface Posted {
 	task: Task | undefined;
 }
 
-/** Reads a post as JSON, whatever its stated type. Throws a CallRefusal if it names no task. */
-export async function postedTo(context: IWebhookFunctions): Promise<Posted> {
+/**
+ * Reads a post as JSON, whatever its stated type. Throws a CallRefusal if it names no task.
+ * @param isHint whether only the ID and the status count, because the service is asked for the rest
+ */
+export async function postedTo(context: IWebhookFunctions, isHint = true): Promise<Posted> {
 	const raw = (await rawBodyOf(context)) ?? Buffer.of();
+	const bound = isHint ? POSTED_HINT : POST;
 	const text = raw
-		.subarray(0, POST.bytes)
+		.subarray(0, bound.bytes)
 		.toString()
 		.replace(/^\uFEFF/, '');
-	const { body, unread } = readJson(text, POST, raw.length <= POST.bytes);
+	const { body, unread } = readJson(text, bound, raw.length <= bound.bytes);
 	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new CallRefusal(400, 'the body is not a JSON object');
 	const task = parseTask(body);
 	const taskId = task?.id ?? taskIdOf(body);
 	if (taskId === undefined) throw new CallRefusal(400, 'the body has no task id');
-	if (taskIdProblem(taskId) !== undefined) throw new CallRefusal(400, 'the task id is malformed');
+	const problem = idProblem(taskId);
+	if (problem !== undefined) throw new CallRefusal(400, `the task id ${problem}`);
 	return { taskId, task };
 }
 
