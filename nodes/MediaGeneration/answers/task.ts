@@ -1,6 +1,5 @@
 /** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
-import { MAX_TASK_ID } from '../base/bounds';
 import { errorTextOf } from './said';
 
 export interface Task {
@@ -38,10 +37,6 @@ export const isSameId = (one: string, other: string): boolean =>
 
 export const isAbout = (layer: JsonObject, taskId: string): boolean =>
 	[layer.id, layer.task_id, layer.taskId].some((id) => isSameId(asText(id) ?? '', taskId));
-
-/** An ID that can't be one part of a path is asked for nowhere: a server may decode it before it routes. */
-export const isUsableId = (taskId: string): boolean =>
-	taskId.length <= MAX_TASK_ID && !/[\\/?#%\p{Cc}]|^\.{1,2}$/u.test(taskId);
 
 const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && status !== '';
 

@@ -4,7 +4,8 @@ import type { ServiceClient } from './client';
 import { readPoll, type Poll } from '../answers/poll';
 import { now } from '../base/clock';
 import { uriEncoded } from '../base/json';
-import { describesTask, isUsableId } from '../answers/task';
+import { idProblem } from '../base/pathPart';
+import { describesTask } from '../answers/task';
 
 export interface PollRequest {
 	taskId: string;
@@ -36,7 +37,7 @@ export async function pollTask(
 	clockNow: () => number = now,
 ): Promise<Poll> {
 	const { account } = client;
-	if (!isUsableId(at.taskId)) return UNUSABLE_ID;
+	if (idProblem(at.taskId) !== undefined) return UNUSABLE_ID;
 	const end = clockNow() + at.timeoutMs;
 	const ask = async (route: PollRoute) => {
 		const poll = await pollOnRoute(client, { ...at, timeoutMs: end - clockNow(), purpose, route });

@@ -7,7 +7,7 @@ import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import { askUntilClear } from '../transport/until';
 import type { Poll } from '../answers/poll';
-import { isSameId, type Task } from '../answers/task';
+import { isAbout } from '../answers/task';
 import { verdictOf, type Verdict } from '../answers/verdict';
 import { CallRefusal, type Posted } from './webhook';
 
@@ -56,9 +56,6 @@ function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): Servi
 	return { ...client, send };
 }
 
-const isNamedBy = ({ raw }: Task, taskId: string) =>
-	[raw.id, raw.task_id, raw.taskId].some((id) => isSameId(String(id), taskId));
-
 /** A callback can be ahead of what the service shows of its task or files, unless it says itself that the task still runs. */
 async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 	const { posted, signed, deadline } = asked;
@@ -74,7 +71,7 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 		return { kind: 'missing', detail: 'unknown a moment ago' };
 	if (!isOurs && lane.turns.waiting >= MOST_WAITING)
 		return { kind: 'busy', detail: 'too many callbacks at once' };
-	const polling = askUntilClear(
+	const asking = askUntilClear(
 		inTurn(client, lane, deadline),
 		{
 			taskId,
@@ -86,13 +83,17 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 				claimed?.state === 'running' || verdictOf(taskId, task).kind !== 'running',
 		},
 		realClock,
-	).finally(() => lane.underWay.delete(key));
+	);
+	const polling = asking
+		.then((poll): Poll => {
+			if (poll.kind === 'missing') lanes.unknown.set(id, now() + 10_000);
+			// A path that answers whatever is asked confirms nothing for a stranger.
+			const isNameless = poll.kind === 'task' && !isOurs && !isAbout(poll.task.raw, taskId);
+			return isNameless ? { kind: 'busy', detail: 'the answer names no task' } : poll;
+		})
+		.finally(() => lane.underWay.delete(key));
 	lane.underWay.set(key, polling);
-	const poll = await polling;
-	if (poll.kind === 'missing') lanes.unknown.set(id, now() + 10_000);
-	// A path that answers whatever is asked confirms nothing for a stranger.
-	const isNameless = poll.kind === 'task' && !isOurs && !isNamedBy(poll.task, taskId);
-	return isNameless ? { kind: 'busy', detail: 'the answer names no task' } : poll;
+	return await polling;
 }
 
 /**
