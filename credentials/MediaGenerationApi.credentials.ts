@@ -40,7 +40,7 @@ export class MediaGenerationApi implements ICredentialType {
 			default: '',
 			placeholder: 'e.g. https://api.example.com',
 			description:
-				'Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else, whatever "Allowed HTTP Request Domains" says. Plain http is accepted for this machine and private networks only.',
+				"Address of the service, without a version such as /v1. The API key is sent to this address and nowhere else, regardless of 'Allowed HTTP Request Domains'. Plain http is accepted for this machine and private networks only.",
 		},
 		{
 			displayName: 'Allow HTTP (Insecure)',

@@ -72,7 +72,7 @@ describe('an image with reference files', () => {
 			'no such field',
 			references,
 			{ data: inMemory(two) },
-			'"Reference Images" names "other", which is no file of item 0',
+			'Item 0 has no file in the field "other"',
 		],
 		[
 			'a file that the store has lost',
@@ -128,7 +128,7 @@ test('Task: Create with a file row whose expression names no file sends no other
 	const inputs = [itemWith({ data: inMemory(randomBytes(9)) })];
 	for (const expression of ['={{ $json.none }}', '={{ ["data"] }}']) {
 		const { error } = await setting.run({ inputs, parameters: dubbing(expression) });
-		expect(error?.message).toMatch(/^"Input Data Field Name" names "", which is no file of/);
+		expect(error?.message).toMatch(/^Item 0 has no file in the field ""/);
 	}
 	expect(setting.attempts()).toBe(0);
 });

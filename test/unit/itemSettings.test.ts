@@ -101,7 +101,7 @@ test('a task made earlier is always waited for, and has no long text', () => {
 test('an expression that was typed as plain text into an option', () => {
 	const typed = { options: { fileName: '{{ $json.row }}' } };
 	expect(refusalOf(() => read(typed)).message).toBe(
-		'"File Name" is {{ $json.row }}, word for word: the field is on Fixed',
+		'"File Name" contains the expression {{ $json.row }} as plain text, because the field is set to Fixed',
 	);
 });
 

@@ -338,27 +338,27 @@ describe('bad fields are refused in words', () => {
 	const typed = '{{ $json.text }}';
 
 	test.each<[string, Fields, string]>([
-		['Text', { ...speech, text: typed }, `"Text" is ${typed}`],
+		['Text', { ...speech, text: typed }, `"Text" contains the expression ${typed}`],
 		[
 			'a part of it',
 			{ ...byName, text: `Dear {{ $json.name }}, hi` },
-			'"Text" has {{ $json.name }}',
+			'"Text" contains the expression {{ $json.name }}',
 		],
-		['Voice', { ...speech, voiceId: picked(typed) }, `"Voice" is ${typed}`],
+		['Voice', { ...speech, voiceId: picked(typed) }, `"Voice" contains the expression ${typed}`],
 		[
 			'Extra Body Fields',
 			{ ...sound, ...extra('{"a": "{{ $json.a }}"}') },
-			'"Extra Body Fields" has {{ $json.a }}',
+			'"Extra Body Fields" contains the expression {{ $json.a }}',
 		],
-		['Body', { ...create, body: `{"a": "${typed}"}` }, `"Body" has ${typed}`],
+		['Body', { ...create, body: `{"a": "${typed}"}` }, `"Body" contains the expression ${typed}`],
 		[
 			'Fields',
 			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
-			`"Fields" is ${typed}`,
+			`"Fields" contains the expression ${typed}`,
 		],
 	])('an expression that was typed as plain text: %s', (_, fields, message) => {
 		expect(refusalOf(() => request(fields))).toEqual({
-			message: `${message}, word for word: the field is on Fixed`,
+			message: `${message} as plain text, because the field is set to Fixed`,
 			description: TO_EXPRESSION,
 		});
 	});

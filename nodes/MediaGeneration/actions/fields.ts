@@ -241,9 +241,8 @@ function checkTyped(typed: unknown, label: string): void {
 	if (typeof typed !== 'string' || expressionIn(typed) !== undefined) return;
 	const [found] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(typed) ?? [];
 	if (found === undefined) return;
-	const verb = found === typed.trim() ? 'is' : 'has';
 	throw invalid(
-		`"${label}" ${verb} ${quote(found, 60)}, word for word: the field is on Fixed`,
+		`"${label}" contains the expression ${quote(found, 60)} as plain text, because the field is set to Fixed`,
 		'Switch it to Expression (above the field, on the right). Nothing was sent.',
 	);
 }

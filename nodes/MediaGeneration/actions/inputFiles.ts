@@ -1,7 +1,6 @@
 /** The fields of requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/outcomes';
-import { itemsInWords } from '../base/words';
 import { trimmedText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
@@ -77,10 +76,10 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 	if (found !== undefined) return found;
 	const present = Object.keys(files).join(', ');
 	throw invalid(
-		`"${label}" names "${field}", which is no file of ${itemsInWords([item.itemIndex])}`,
+		`Item ${item.itemIndex} has no file in the field "${field}"`,
 		present === ''
-			? 'Put a node in front that brings one: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.'
-			: `Set it to one of those that the item has: ${present}. Nothing was sent.`,
+			? 'Add a node before this one that outputs a file: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.'
+			: `Set '${label}' to one of those that the item has: ${present}. Nothing was sent.`,
 	);
 }
 
