@@ -1,5 +1,5 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import { Cleaner, cleanerOf, cleanly, logOf } from '../../nodes/MediaGeneration/n8n/clean';
+import { Cleaner, cleanerOf, cleanly, inBackground, logOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_Ab1-cd2_ef3456';
@@ -171,4 +171,11 @@ test.each<[string, string]>([
 	['keys that lack a character', `${KEY.slice(0, -1)} `.repeat(200_000)],
 ])('4 MB of %s are read to their end', (_name, text) => {
 	expect(cleaner().text(text)).toBeDefined();
+});
+
+test('work that fails in the background is one line of the log', async () => {
+	const { context, warnings } = fakeN8n();
+	inBackground(context, Promise.reject(new Error('broken')));
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(warnings).toEqual(['Media Generation: unexpected failure: broken']);
 });

@@ -6,7 +6,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
 import { attemptAsync } from '../base/outcomes';
-import { cleanerOf } from '../n8n/clean';
+import { cleanerOf, inBackground } from '../n8n/clean';
 import { inPieces } from '../n8n/realClock';
 import { runOf, storeOf } from '../n8n/execution';
 import { unrecordedRun } from '../n8n/retry';
@@ -99,10 +99,11 @@ async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
 		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
 	);
 	const over = new AbortController();
-	void results.then(() => {
+	const isOver = results.then(() => {
 		over.abort();
 		stopExpecting();
 	});
+	inBackground(run.context, isOver);
 	const graces = items.flatMap(({ settings: { waiting } }) =>
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
 	);

@@ -4,7 +4,7 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../answers/request';
-import { logOf } from '../n8n/clean';
+import { inBackground, logOf } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
 import type { Reply } from '../answers/reply';
 import { backoffMs, unlessAborted, type Clock } from '../base/clock';
@@ -137,7 +137,8 @@ async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Rep
 	const sent = sendByRoute(client, request, over);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
-	if (reply === undefined) void sent.then((late) => logLate(deps, readCreation(late, request)));
+	const late = async () => logLate(deps, readCreation(await sent, request));
+	if (reply === undefined) inBackground(deps.context, late());
 	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
 }
 
