@@ -110,12 +110,15 @@ describe('a creation whose answer never came', () => {
 			assert.deepEqual(texts(), ['First', 'Second']);
 		});
 
-	/** Three items in a loop, one after another. */
-	async function startLoop(path: string, parameters: object, after: Node[] = []): Promise<string> {
+	const three = ['First', 'Second', 'Third'];
+
+	/** A loop over these texts, one after another. */
+	async function startLoop(list: string[], parameters: object, after: Node[]): Promise<string> {
 		const { rest } = context;
+		const path = `loop-${(count += 1)}`;
 		const loop = base('Loop', ['splitInBatches', 3], { options: {} });
 		const speak = action({ ...speechByName, text: '={{ $json.list }}', ...parameters });
-		const front = [called(path), ...listed(['First', 'Second', 'Third'], 'Each'), loop];
+		const front = [called(path), ...listed(list, 'Each'), loop];
 		const round = [loop, speak, ...after, loop];
 		const links = (nodes: Node[]) =>
 			nodes
@@ -130,21 +133,26 @@ describe('a creation whose answer never came', () => {
 	}
 	const pause = base('Pause', ['wait', 1.1], { amount: 66, unit: 'seconds' });
 	const suspended = { waitMode: 'callback', options: { gracePeriod: 0 } };
-	const loops: Array<[string, object, Node[]]> = [
-		['it sleeps in each round', suspended, []],
-		["n8n's Wait node sleeps in each round", {}, [pause]],
-	];
-	for (const [name, parameters, after] of loops)
-		it(`killed in the second round of a loop, where ${name}: the Retry, and a Retry of that, pay nothing again`, async () => {
-			const { rest, service } = context;
-			Object.assign(service.settings.lists, { tasks: true });
-			const begin = async () => await startLoop(`loop-${(count += 1)}`, parameters, after);
-			const crashed = await killedAt(2, begin);
-			const again = await killedAt(3, async () => await beginRetry(crashed));
-			const retried = await rest.waitForExecution(await beginRetry(again));
-			assert.equal(retried.status, 'success', retried.resultData.error?.message);
-			assert.deepEqual(texts(), ['First', 'Second', 'Third']);
-		});
+
+	it('killed in the second round of a loop, where it sleeps in each: the Retry, and a Retry of that, pay nothing again', async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const crashed = await killedAt(2, async () => await startLoop(three, suspended, []));
+		const again = await killedAt(3, async () => await beginRetry(crashed));
+		const retried = await rest.waitForExecution(await beginRetry(again));
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.deepEqual(texts(), three);
+	});
+
+	it("killed in the second round of a loop, where n8n's Wait node sleeps in each: the Retry pays nothing again", async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const two = three.slice(0, 2);
+		const crashed = await killedAt(2, async () => await startLoop(two, {}, [pause]));
+		const retried = await rest.waitForExecution(await beginRetry(crashed));
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.deepEqual(texts(), two);
+	});
 
 	const noLog = { skip: inQueueMode && 'n8n has no event log of a worker' };
 	it(
