@@ -25,7 +25,7 @@ describe('credential', () => {
 		const fields = { apiKey: `"Bearer ${service.apiKey}"`, baseUrl: 'http://127.0.0.1:9' };
 		const { status, message } = await rest.testCredential(credential, fields);
 		assert.equal(status, 'Error');
-		assert.match(message, /^Nothing answers at the Base URL \(the connection was refused\)/);
+		assert.match(message, /^No answer came from the Base URL \(the connection was refused\)/);
 	});
 
 	const redirect: FaultAction = { type: 'redirect', to: '{other}/v1/credits' };

@@ -6,12 +6,13 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { creditsOf } from '../answers/balance';
+import { unreachableAdvice } from '../answers/failures';
 import { errorTextOf } from '../answers/said';
 import { readJson, readText } from '../base/bounded';
 import { isObject } from '../base/json';
 import { onOneLine, quote } from '../base/words';
 import { Cleaner } from '../n8n/clean';
-import { connectionOf, isCertificateProblem, reasonOf } from '../n8n/networkError';
+import { reasonOf } from '../n8n/networkError';
 import { credentialProblem, keyIn, normalizeBaseUrl } from '../transport/baseUrl';
 import { withKey } from '../transport/keyedRequest';
 
@@ -54,11 +55,7 @@ async function answerProblem({ statusCode, body: sent }: TestAnswer): Promise<st
 
 function silenceProblem(error: unknown): string {
 	const reason = reasonOf(error);
-	if (isCertificateProblem(error))
-		return `n8n does not trust the certificate of the Base URL (${reason}). If it is one of your own, set NODE_EXTRA_CA_CERTS to its file for the whole n8n, and restart it.`;
-	return connectionOf(error) === 'unanswered'
-		? `No answer came from the Base URL (${reason}). Check the address, and whether the service is up.`
-		: `Nothing answers at the Base URL (${reason}). Check the address, and whether n8n can reach it.`;
+	return `No answer came from the Base URL (${reason}). ${unreachableAdvice(reason)}, then test again.`;
 }
 
 export async function testCredential(

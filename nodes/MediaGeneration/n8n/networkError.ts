@@ -17,9 +17,6 @@ const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_FAIL', 'EAI_NONAME', 'ERR_INVALI
 /** Node.js verifies the certificate before it sends the first byte of a request. */
 const BAD_CERTIFICATE =
 	/^(CERT_|UNABLE_TO_(GET|VERIFY)_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/;
-export const isCertificateProblem = (error: unknown): boolean =>
-	chainOf(error).some(({ code }) => typeof code === 'string' && BAD_CERTIFICATE.test(code));
-
 /** The proxy that n8n uses (HTTPS_PROXY) can hang up on CONNECT, too (`https-proxy-agent` 7). */
 const BEFORE_TLS =
 	/before secure TLS connection was established|before receiving CONNECT response/i;
@@ -63,7 +60,7 @@ export function reasonOf(error: unknown): string {
 	const message =
 		chain.flatMap((entry) => asText(entry.message) ?? []).at(-1) ?? 'the request failed';
 	const [code] = chain.flatMap((entry) => (typeof entry.code === 'string' ? entry.code : []));
-	if (isCertificateProblem(error)) return `its certificate is not trusted: ${message}`;
+	if (BAD_CERTIFICATE.test(code ?? '')) return `its certificate is not trusted: ${message}`;
 	const inWords = withoutSocketCodes(message);
 	if (code === undefined || inWords !== message || message.includes(code)) return inWords;
 	const codeInWords = withoutSocketCodes(code);
