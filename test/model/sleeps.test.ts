@@ -200,6 +200,7 @@ test('an execution that is stopped while a file is fetched does not fall asleep'
 		tasks: asleepFor(1, 400),
 		files: ['HTTP 404', 'HTTP 404', 'HTTP 404', 'HTTP 404'],
 		events: [{ at: 6, kind: 'stop' }],
+		node: goOn,
 	});
 	expect([execution.status, execution.waits]).toEqual(['canceled', []]);
 	expect(execution.logs.join()).toMatch(new RegExp(`stopped.*${ID}`));
