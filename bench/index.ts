@@ -6,7 +6,7 @@ import { writeDocs } from './docs';
 import { save, savedReports } from './saved';
 import { type Bench, isMet, type SavedReport, textMarks, textReport } from './report';
 
-const benches = ['schedule', 'overhead', 'memory', 'batch', 'sleep', 'processes'];
+const benches = ['schedule', 'overhead', 'memory', 'batch', 'sleep', 'neighbours', 'processes'];
 
 async function runBench(name: string): Promise<SavedReport> {
 	// Loaded only when wanted.

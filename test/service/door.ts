@@ -81,7 +81,11 @@ async function misbehave(
 		case 'processThenStatus':
 			if (fault.type === 'processThenStatus') await carryOut();
 			return await say(
-				json(fault.status, fault.body ?? { success: false, error: `Fault ${fault.status}` }),
+				json(
+					fault.status,
+					fault.body ?? { success: false, error: `Fault ${fault.status}` },
+					fault.headers,
+				),
 			);
 		case 'stall':
 			hold();

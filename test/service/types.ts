@@ -161,7 +161,12 @@ export interface CallbackRecord {
 }
 
 export type FaultAction =
-	| { type: 'status' | 'processThenStatus'; status: number; body?: unknown }
+	| {
+			type: 'status' | 'processThenStatus';
+			status: number;
+			body?: unknown;
+			headers?: Record<string, string>;
+	  }
 	| { type: 'reset' | 'processThenReset' | 'stall' | 'drip' }
 	| { type: 'hold'; until: Promise<unknown> }
 	| { type: 'emptyBody' | 'html' | 'malformedJson' }

@@ -1,5 +1,11 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import { Cleaner, cleanerOf, cleanly, inBackground, logOf } from '../../nodes/MediaGeneration/n8n/clean';
+import {
+	Cleaner,
+	cleanerOf,
+	cleanly,
+	inBackground,
+	logOf,
+} from '../../nodes/MediaGeneration/n8n/clean';
 import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_Ab1-cd2_ef3456';

@@ -1,0 +1,133 @@
+/** Two accounts in one n8n: whatever one of them has to put up with, the other one works as if it were alone. docs/waiting.md. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type FaultRule, type StandIn, startService } from '../service';
+import {
+	checkDone,
+	ended,
+	endless,
+	type Flow,
+	type Job,
+	nodeOf,
+	publishFlow,
+} from './asleep/workbench';
+import { ownContext, type TestContext } from './harness/context';
+import { speechByName } from './harness/nodes';
+import type { SavedCredential } from './harness/rest';
+import { post, Workbench } from './trigger/workbench';
+
+/** More than n8n is handed at once, and more than a process has turns of any other kind. */
+const SLEEPERS = 12;
+const POSTS = 60;
+
+const busy = { success: false, error: 'overloaded' };
+const quoted = { success: false, message: 'Text not allowed: "why active_task_limit"' };
+const voiceFull = { success: false, error: 'The queue of this voice is full' };
+const FOR_LONG = { 'retry-after': '55' };
+
+/** What goes wrong with all requests of the bad account from the moment when its tasks are over. */
+const troubles: Array<[name: string, fault: FaultRule]> = [
+	['its files come a byte at a time', { route: 'file', action: { type: 'drip' } }],
+	['its files never begin', { route: 'file', action: { type: 'stall' } }],
+	['its polls are not answered', { route: 'poll', action: { type: 'stall' } }],
+	[
+		'its polls are to come again much later',
+		{ route: 'poll', action: { type: 'status', status: 503, body: busy, headers: FOR_LONG } },
+	],
+	[
+		'its answers have 32 MB',
+		{ route: 'poll', action: { type: 'status', status: 200, body: 'x'.repeat(2 ** 25) } },
+	],
+];
+
+/** What its creations are answered. */
+const refusals: Array<[name: string, fault: FaultRule]> = [
+	[
+		'the queue of one voice is full',
+		{ kind: 'speech_by_name', action: { type: 'status', status: 429, body: voiceFull } },
+	],
+	[
+		'one text is refused and quoted',
+		{ kind: 'speech_by_name', action: { type: 'status', status: 200, body: quoted } },
+	],
+];
+
+describe('neighbours', () => {
+	let context: TestContext;
+	let bad: StandIn;
+	let badCredential: SavedCredential;
+	let badFlow: Flow;
+	let badTrigger: string;
+	let goodFlow: Flow;
+	let bench: Workbench;
+	let good: Awaited<ReturnType<Workbench['receiver']>>;
+	let runs = 0;
+
+	ownContext((own) => (context = own));
+	before(async () => {
+		bad = await startService();
+		const { apiKey, baseUrl } = bad;
+		const fields = { apiKey, baseUrl, callbackSecret: '' };
+		badCredential = await context.rest.createCredential('Bad', 'mediaGenerationApi', fields);
+		badFlow = await publishFlow({ ...context, service: bad, credential: badCredential });
+		goodFlow = await publishFlow(context);
+		bench = new Workbench(context);
+		good = await bench.receiver('neighbour-good', context.credential);
+		badTrigger = (await bench.receiver('neighbour-bad', badCredential)).url;
+	});
+	after(async () => await bad.close());
+
+	/** Puts executions of the bad account to sleep, whose tasks end once its trouble has begun. @returns their IDs */
+	async function trouble(fault: FaultRule): Promise<string[]> {
+		const ids: string[] = [];
+		for (let at = 0; at < SLEEPERS; at += 1)
+			ids.push(await badFlow.start([endless(`Bad ${(runs += 1)}`)]));
+		for (const id of ids) await context.rest.waitForSleep(id);
+		bad.faults.add(fault);
+		const open = bad.tasks.filter(({ status }) => status === 'doing');
+		for (const { id } of open) void bad.finish(id).catch(() => undefined);
+		for (let at = 0; at < POSTS; at += 1)
+			void post(badTrigger, { id: `unknown-${at}`, status: 'done' }).catch(() => undefined);
+		return ids;
+	}
+
+	/** A polled item with a file, a sleeper, and a trigger. */
+	async function worksAsAlone(): Promise<void> {
+		const { service } = context;
+		const name = `Good ${(runs += 1)}`;
+		const asleep = await goodFlow.asleep([endless(`${name} asleep`)]);
+		const polled: Job = { text: `${name} polled`, mode: 'poll', standIn: { ms: 1_000 } };
+		const awake = await goodFlow.start([polled]);
+		for (const { id, status } of service.creations())
+			if (status === 'doing') void service.finish(id).catch(() => undefined);
+		checkDone(context, [await ended(context, asleep), await ended(context, awake)]);
+		const before = (await good.runs()).length;
+		const called = await post(good.url, { id: await bench.task(), status: 'done' });
+		assert.equal(called.status, 200, JSON.stringify(called.body));
+		await good.ran(before + 1);
+	}
+
+	for (const [name, fault] of troubles)
+		it(`one account works while that of others has trouble: ${name}`, async () => {
+			const asleep = await trouble(fault);
+			await worksAsAlone();
+			// The other one's executions still sleep: nothing waited for them.
+			for (const id of asleep) assert.equal((await context.rest.execution(id)).status, 'waiting');
+			bad.faults.clear();
+		});
+
+	for (const [name, fault] of refusals)
+		it(`an account makes everything else while ${name}`, async () => {
+			bad.reset();
+			const held = bad.faults.add(fault);
+			const speech = await publishFlow(
+				{ ...context, service: bad, credential: badCredential },
+				(workflow) => void Object.assign(nodeOf(workflow).parameters, speechByName),
+			);
+			await speech.start([{ text: 'why active_task_limit', mode: 'poll' }], { timeout: 120 });
+			const id = await badFlow.start([{ text: 'Rain', mode: 'poll', standIn: { ms: 500 } }]);
+			checkDone({ ...context, service: bad }, [await ended(context, id)]);
+			await worksAsAlone();
+			bad.faults.remove(held);
+		});
+});
