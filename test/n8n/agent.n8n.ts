@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
-import { fetch } from './harness/http';
+import { mcpClient } from './harness/mcp';
 import { agent, chatModel, langchain, type Link, start, tool } from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
-import { waitUntil } from './harness/wait';
 
 const wish = 'Rain on a tin roof';
 const FROM_THE_MODEL =
@@ -119,28 +118,8 @@ describe('agent', () => {
 		const nodes = [{ ...server, webhookId: 'sounds' }, tool({ text: wish, downloadOutput: false })];
 		const link: Link = ['Make a Sound', 'Server', 'ai_tool'];
 		await context.rest.publish(await context.save(nodes, [link]));
-		let session: Record<string, string> = {};
-		const call = async (method: string, params: object, id = 1) =>
-			await waitUntil(
-				async () => {
-					const response = await fetch(`${context.n8n.baseUrl}/mcp/sounds`, {
-						method: 'POST',
-						headers: {
-							'content-type': 'application/json',
-							accept: 'application/json, text/event-stream',
-							...session,
-						},
-						body: JSON.stringify({ jsonrpc: '2.0', method, params, id }),
-					});
-					const sessionId = response.headers.get('mcp-session-id');
-					if (sessionId !== null) session = { 'mcp-session-id': sessionId };
-					return response.ok && (await response.text());
-				},
-				{ what: `An answer to ${method}` },
-			);
-		const clientInfo = { name: 'test', version: '1' };
-		await call('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });
-		const answer = await call('tools/call', { name: 'Make_a_Sound', arguments: {} }, 2);
+		const client = await mcpClient(`${context.n8n.baseUrl}/mcp/sounds`);
+		const answer = await client.call('Make_a_Sound');
 		assert.equal(paid().length, 1);
 		assert.match(answer, new RegExp(`task_id[^,]*${paid()[0]}`));
 	});

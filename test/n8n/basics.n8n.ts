@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { checkFiles } from './harness/files';
-import { action, type Link, soundEffect, speechByName, start } from './harness/nodes';
+import { CONTEXT_FIELD, notesReference } from '../../nodes/MediaGeneration/suspend/notes';
+import { action, base, type Link, soundEffect, speechByName, start } from './harness/nodes';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
 
@@ -65,5 +66,26 @@ describe('basics', () => {
 		const ids = made.map(([name]) => only(execution, name).json.task_id);
 		assert.deepEqual(taskIds.split(',').sort(), ids.sort());
 		assert.equal(found.media_outcome, 'done');
+	});
+
+	it('evaluates the expressions on which waking depends', async () => {
+		const seen = `{
+			url: $execution.resumeUrl,
+			items: $input.all().map(({ json }) => json.status),
+			run: $runIndex,
+			kept: ${notesReference('A "Sound" {1}').replace(CONTEXT_FIELD, 'createdTasks')}.entries.length,
+		}`;
+		const parameters = { mode: 'raw', jsonOutput: `={{ JSON.stringify(${seen}) }}`, options: {} };
+		const workflow = await context.save([
+			start(),
+			action({ ...soundEffect, text: 'Rain' }, { name: 'A "Sound" {1}' }),
+			{ ...base('See', ['set', 3.4]), parameters },
+		]);
+		const id = await context.rest.runManually(workflow, 'Start');
+		const execution = await context.rest.waitForExecution(id);
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const { url, ...others } = only(execution, 'See').json;
+		assert.deepEqual(others, { items: ['done'], run: 0, kept: 1 });
+		assert.match(String(url), /\/webhook-waiting\/\d+\?signature=./);
 	});
 });
