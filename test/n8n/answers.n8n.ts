@@ -11,7 +11,7 @@ const CREATIONS = [
 	...['code-402-and-msg', 'code-422-as-a-text', 'status-error', 'error-as-a-text'],
 	...['cdn-403-page', 'edge-401-page', 'html-in-words', 'json-in-words', 'daily-cap'],
 	...['400-with-an-id', 'empty-200'],
-	...['code-500-inside-200', 'no-answer'],
+	...['code-500-inside-200', 'page-200'],
 ];
 const TASKS = [
 	...['wrapped', 'envelope-with-status-and-id', 'text-of-speech-to-text', 'signed-twins'],
@@ -66,7 +66,7 @@ describe('answers', () => {
 		const examples = new Map(examplesOf<TaskExample>('task'));
 		const json = await outputsOf('task', TASKS, {
 			...{ resource: 'task', operation: 'create', path: '/v1/task/sound-effect' },
-			body: '={{ ({ text: "Rain " + $json.list }) }}',
+			body: '={{ ({ text: "Rain " + $json.list, stand_in: { answer: "task/" + $json.list } }) }}',
 		});
 		assert.equal(json.length, TASKS.length);
 		for (const [index, name] of TASKS.entries()) {
