@@ -120,7 +120,9 @@ const dubbing = (inputDataFieldName: string): INodeParameters => ({
 	path: '/v1/task/dubbing',
 	bodyContentType: 'multipart-form-data',
 	body: { receive_url: `${setting.service.otherUrl}/any`, num_speakers: 2, target_lang: 'fr' },
-	fields: { field: [{ name: 'target_lang', value: 'de' }] },
+	fields: {
+		field: ['de', 'a', 'b'].map((value, at) => ({ name: at === 0 ? 'target_lang' : 'tag', value })),
+	},
 	files: { file: [{ name: 'file', inputDataFieldName, fileName: '', mimeType: 'audio/wav' }] },
 });
 
@@ -142,6 +144,11 @@ test('Task: Create sends rows of fields and files; under Poll with a receive_url
 	expect(output[0]?.json).toMatchObject({ status: 'done', type: 'dubbing' });
 	const file = [{ fileName: 'talk.mp3', type: 'audio/wav', bytes: 1_000, sha256: hashOf(sound) }];
 	expect(setting.bodies()).toMatchObject([{ target_lang: 'de', num_speakers: '2', file }]);
+	const form = sent()[0]?.body as { fields: string[][] };
+	expect(form.fields.filter(([name]) => name === 'tag')).toEqual([
+		['tag', 'a'],
+		['tag', 'b'],
+	]);
 	expect(setting.service.callbacks).toHaveLength(1);
 });
 

@@ -174,6 +174,19 @@ test.each<[string, Fields, object]>([
 	['one parameter of a model', { ...image, aspectRatio: '', resolution: '1K' }, smallImage],
 	['no body', create, {}],
 	['rows of a form, which win, and simple values as they are', rows, { a: 'x', b: [2], c: '' }],
+	[
+		'rows that share a name, as a list',
+		{
+			...form,
+			fields: {
+				field: [
+					{ name: 'l', value: 'de' },
+					{ name: 'l', value: 'en' },
+				],
+			},
+		},
+		{ l: ['de', 'en'] },
+	],
 	['no rows where it is JSON', { ...create, fields: { field: [{ name: 'a', value: 'x' }] } }, {}],
 	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
 	['extra fields that lead to nothing', { ...sound, ...extra(null) }, { text: 'Rain' }],
@@ -446,6 +459,7 @@ describe('the ID of a task made earlier', () => {
 	test.each<[string, unknown, string | undefined, string[]]>([
 		['commas separate several', 'a, b,c', undefined, ['a', 'b', 'c']],
 		['none twice', 'a,,b,a', undefined, ['a', 'b']],
+		['a list as JSON', '["a1", "b,2", 7]', undefined, ['a1', 'b,2', '7']],
 		['a list is one, and its entries may hold commas', [' a,1', 7], undefined, ['a,1', '7']],
 		['nor is the ID of the item itself cut', ' a,1', 'a,1', ['a,1']],
 		[

@@ -5,7 +5,9 @@ import { recordsOf } from '../answers/lists';
 import { readBody } from '../transport/reading';
 import { unreadable } from '../answers/failures';
 import { creditsOf } from '../answers/balance';
+import type { ItemFields } from './fields';
 import type { Resource, Job } from './operation';
+import * as ui from './ui';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
 function maskSecret(secret: string): string {
@@ -35,12 +37,17 @@ export function maskSecrets<T>(value: T): T {
 }
 
 /** @param itemsOf undefined if the answer's body has an unexpected shape */
-function reads(path: string, itemsOf: (body: unknown) => JsonObject[] | undefined): Job {
+function reads(
+	path: string,
+	itemsOf: (body: unknown) => JsonObject[] | undefined,
+	limitOf = (_fields: ItemFields) => Infinity,
+): Job {
 	return {
 		kind: 'reads',
-		async read(from) {
+		async read(from, fields) {
+			const limit = limitOf(fields);
 			const items = itemsOf(await readBody({ ...from, path }));
-			if (items !== undefined) return items;
+			if (items !== undefined) return items.slice(0, limit);
 			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 		},
 	};
@@ -68,14 +75,18 @@ export const credits: Resource = {
 export const apiKeys: Resource = {
 	value: 'apiKey',
 	name: 'API Key',
+	fields: ui.limitFields,
 	operations: [
 		{
 			value: 'getAll',
 			name: 'Get Many',
 			action: 'Get many API keys',
 			description: 'Get many API keys of the account, with their secrets masked',
-			work: reads('/v1/api-keys', (body) =>
-				recordsOf(body)?.map((each) => maskSecrets(isObject(each) ? each : { key: each })),
+			work: reads(
+				'/v1/api-keys',
+				(body) =>
+					recordsOf(body)?.map((each) => maskSecrets(isObject(each) ? each : { key: each })),
+				(fields) => fields.limit(),
 			),
 		},
 	],

@@ -1,6 +1,5 @@
 /** Makes images: `POST /v1i/task/generate-image` (docs/service.md, "Endpoints"). Models differ in what they take, so empty values are left out. */
 import { asText, textsBetweenCommas, type JsonObject } from '../base/json';
-import type { IDataObject } from 'n8n-workflow';
 import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { askOptional } from '../transport/reading';
 import { unreadable } from '../answers/failures';
@@ -63,7 +62,7 @@ function pictureFields(item: ItemFields): JsonObject {
 async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
 	const range = { least: 0, whole: true };
 	const assets = item.number('referenceImageCount', 'Number of Reference Images', range);
-	const body = { ...pictureFields(item), assets } as IDataObject;
+	const body = item.body({ ...pictureFields(item), assets }, imageExtraFields);
 	const path = '/v1i/task/price';
 	const answer = await attemptAsync(
 		async () => await askOptional({ ...from, path, body }, 'prices of images'),
@@ -114,6 +113,7 @@ export const image: Resource = {
 			description: 'How many reference images the request would have',
 			displayOptions: { show: { operation: ['getPrice'] } },
 		}),
+		...ui.shownWhen({ operation: ['getPrice'] }, [ui.optionsField([imageExtraFields])]),
 	],
 	options: [
 		imageExtraFields,

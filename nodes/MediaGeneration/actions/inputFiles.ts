@@ -1,5 +1,6 @@
 /** The fields of requests that are forms (docs/service.md, "Forms and files"). A file that can't be sent is refused before anything is sent. */
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
+import { getOrCreate } from '../base/boundedMap';
 import { invalid } from '../base/outcomes';
 import { trimmedText, type JsonObject } from '../base/json';
 import { fileNamed } from '../n8n/itemFiles';
@@ -103,13 +104,19 @@ const namelessRow = (field: string) =>
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
 	);
 
-/** Reads the texts of the form; a later row wins over an earlier one of the same name. */
-export function formTexts(item: ItemFields): JsonObject {
+/** Reads the texts of the form. Several rows may share a name: the field is then sent several times. */
+export function formTexts(item: ItemFields): { texts: JsonObject; repeated: string[] } {
 	const rows = item
 		.rows('fields', 'field', 'Fields')
 		.map(({ name, value }) => [trimmedText(name), value] as const);
 	if (rows.some(([name]) => name === undefined)) throw namelessRow('Fields');
-	return Object.fromEntries(rows.map(([name = '', value]) => [name, value ?? '']));
+	const values = new Map<string, unknown[]>();
+	for (const [name = '', value] of rows) getOrCreate(values, name, () => []).push(value ?? '');
+	const all = [...values];
+	return {
+		texts: Object.fromEntries(all.map(([name, list]) => [name, list.length > 1 ? list : list[0]])),
+		repeated: all.flatMap(([name, list]) => (list.length > 1 ? [name] : [])),
+	};
 }
 
 export function formFiles(item: ItemFields): InputFile[] {

@@ -9,7 +9,7 @@ import {
 	type ListRoute,
 } from './pickLists';
 import type { Resource } from './operation';
-import { choice, select } from './ui';
+import { choice, limitFields, select } from './ui';
 
 function modelEntry(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.model_id) ?? asText(record.id);
@@ -48,6 +48,7 @@ export const model: Resource = {
 			default: 'image',
 			description: 'What the models generate',
 		}),
+		...limitFields,
 	],
 	operations: [
 		{
@@ -59,7 +60,7 @@ export const model: Resource = {
 				kind: 'reads',
 				async read(from, fields) {
 					const type = fields.choice('modelType', 'Model Type', ['image', 'speech']);
-					const found = await readList(from, models[type], { limit: Infinity });
+					const found = await readList(from, models[type], { limit: fields.limit() });
 					return found.map(({ value, record }) => ({ ...record, model_id: value }));
 				},
 			},

@@ -20,12 +20,13 @@ const formatsOf = (codec: string, [name, description]: [string, string], formats
 		);
 	});
 
-const mp3Formats = '22050_32 24000_48 44100_32 44100_64 44100_96 44100_128 44100_192';
+const mp3Formats = '22050_32 24000_48 44100_32 44100_64 44100_96 44100_192';
 const opusFormats = '48000_32 48000_64 48000_96 48000_128 48000_192';
 const pcmFormats = '8000 16000 22050 24000 32000 44100 48000';
 const outputFormats = [
+	ui.choice('MP3, 44.1 kHz, 128 kbit/s', 'mp3_44100_128', 'The usual choice: it plays everywhere'),
+	...formatsOf('mp3', ['MP3', 'Another size or quality'], mp3Formats),
 	...formatsOf('alaw', ['A-Law', 'For telephony'], '8000'),
-	...formatsOf('mp3', ['MP3', 'Plays everywhere'], mp3Formats),
 	...formatsOf('ulaw', ['Mu-Law', 'For telephony'], '8000'),
 	...formatsOf('opus', ['Opus', 'Small files'], opusFormats),
 	...formatsOf('pcm', ['PCM', 'Raw samples without a header'], pcmFormats),

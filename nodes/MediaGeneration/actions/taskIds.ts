@@ -1,6 +1,6 @@
 /** Checks IDs of tasks that users enter. */
 import { invalid } from '../base/outcomes';
-import { asText, textsBetweenCommas } from '../base/json';
+import { asText, parseJson, textsBetweenCommas } from '../base/json';
 import { idProblem } from '../base/pathPart';
 
 export function checkedTaskId(taskId: string): string {
@@ -12,16 +12,16 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
-/** Reads a list, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may contain a comma */
+/** Reads a list, its JSON, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may contain a comma */
 export function listedTaskIds(
 	given: readonly unknown[] | string,
 	own: string | undefined,
 ): string[] {
 	const one = given === own ? [given] : undefined;
-	const taskIds =
-		typeof given === 'string'
-			? (one ?? textsBetweenCommas(given))
-			: given.map((entry) => asText(entry)?.trim() ?? '');
+	const json = typeof given === 'string' && given.startsWith('[') ? parseJson(given) : given;
+	const taskIds = Array.isArray(json)
+		? json.map((entry) => asText(entry)?.trim() ?? '')
+		: (one ?? textsBetweenCommas(String(given)));
 	if (taskIds.length === 0 || taskIds.includes(''))
 		throw invalid(
 			'The field "Task ID" is empty or contains an invalid ID',

@@ -61,7 +61,7 @@ export async function listTasks(from: ReadSource, fields: ItemFields): Promise<I
 	return tasks.map(({ taskId, raw }) => {
 		// The list has the tasks of all the account's keys.
 		const { error, ...item } = withoutEmptyError(taskItem(from, taskId, maskKeys(raw)));
-		// n8n takes an item with an `error` for one that failed, and sends it to the error branch (`handleNodeErrorOutput`, n8n-core 2.41).
+		// Retry On Fail repeats a node whose first item has an `error` (`runNode`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
 }

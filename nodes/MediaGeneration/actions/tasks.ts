@@ -127,12 +127,14 @@ export const task: Resource = {
 					const query = item.json(queryField);
 					const body = item.json(bodyField);
 					const form = isForm(item);
+					const { texts, repeated } = form ? formTexts(item) : { texts: {}, repeated: [] };
 					return {
 						kind: path,
 						path,
 						qs: Object.keys(query).length === 0 ? undefined : (query as IDataObject),
 						form,
-						body: deepMerge({}, form ? { ...body, ...formTexts(item) } : body) as IDataObject,
+						...(repeated.length > 0 && { repeated }),
+						body: deepMerge({}, { ...body, ...texts }) as IDataObject,
 					};
 				},
 			},

@@ -164,7 +164,21 @@ export function locator(
 				...(details.required ? {} : { placeholder: SERVICE_DEFAULT.name }),
 				typeOptions: { searchListMethod: list, searchable: true },
 			},
-			{ displayName: 'By ID', name: 'id', type: 'string', placeholder },
+			{
+				displayName: 'By ID',
+				name: 'id',
+				type: 'string',
+				placeholder,
+				validation: [
+					{
+						type: 'regex',
+						properties: {
+							regex: '(?!https?:).*',
+							errorMessage: 'Enter the ID alone, not an address',
+						},
+					},
+				],
+			},
 		],
 	});
 }

@@ -22,6 +22,8 @@ export interface CreationRequest {
 	body: IDataObject;
 	/** Whether the body is sent as a form. */
 	form?: boolean;
+	/** Names of the form's fields that are sent once for each entry of their list. */
+	repeated?: readonly string[];
 	files?: readonly FormFile[];
 	/** What the path says about the request, under the service's names. */
 	pathFields?: JsonObject;

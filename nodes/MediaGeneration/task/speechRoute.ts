@@ -9,7 +9,7 @@ import type { Reply } from '../answers/reply';
 import { saidIn } from '../answers/said';
 import { asText, isObject } from '../base/json';
 
-type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'files'>;
+type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'repeated' | 'files'>;
 
 const MOVED = /\bapi v3\b|\/v3\/text-to-speech/i;
 /** An answer with one of these statuses created nothing, unless it names a task. */
@@ -28,10 +28,10 @@ export function voiceOnV3(request: CreationRequest): string {
 const OF_V1 = new RegExp(`^(.*/)${V1_PROVIDER}_`);
 
 function wireOf(request: CreationRequest, route: SpeechRoute): Wire {
-	const { path, qs, body, form, files } = request;
+	const { path, qs, body, form, repeated, files } = request;
 	// The v1 route takes the voices of one provider, without that prefix.
 	const ownPath = isByVoiceId(request) ? path.replace(OF_V1, '$1') : path;
-	if (route === 'v1') return { path: ownPath, qs, body, form, files };
+	if (route === 'v1') return { path: ownPath, qs, body, form, repeated, files };
 	const fields = { voice_id: voiceOnV3(request), ...qs, ...withSpeedBeside(body) };
 	return { path: '/v3/text-to-speech', body: fields, form: true };
 }

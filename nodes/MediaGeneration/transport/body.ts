@@ -8,6 +8,8 @@ export interface Body {
 	body?: IDataObject;
 	/** A body with files is a form in any case. */
 	form?: boolean;
+	/** Names of fields that are sent once for each entry of their list. Other lists become JSON. */
+	repeated?: readonly string[];
 	files?: readonly FormFile[];
 }
 
@@ -105,13 +107,17 @@ interface Encoded {
 }
 
 /** Encodes a body for n8n's HTTP helper, with its headers. axios sets a form's Content-Type, because it chooses the boundary. */
-export function encodeBody({ body, form = false, files = [] }: Body): Encoded {
+export function encodeBody({ body, form = false, repeated = [], files = [] }: Body): Encoded {
 	if (body === undefined) return { headers: {} };
 	if (!form && files.length === 0) return { body, headers: { 'Content-Type': 'application/json' } };
 	const upload = new Upload(files);
 	const partOf = (file: FormFile): [string, FormFile] => {
 		return [file.field, { ...file, stream: () => upload.piecesOf(file) }];
 	};
-	const parts = [...Object.entries(body).flatMap(textIn), ...files.map(partOf)];
+	const fields = Object.entries(body).flatMap(([name, value]): Array<[string, typeof value]> => {
+		const isRepeated = repeated.includes(name) && Array.isArray(value);
+		return isRepeated ? value.map((each) => [name, each]) : [[name, value]];
+	});
+	const parts = [...fields.flatMap(textIn), ...files.map(partOf)];
 	return { body: new StreamedForm(parts), headers: {}, upload };
 }
