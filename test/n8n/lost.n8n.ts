@@ -184,7 +184,7 @@ describe('a creation whose answer never came', () => {
 		// n8n leaves the words of the stop in place of ours.
 		const retried = await retry(await rest.waitForExecution(id));
 		assert.equal(retried.status, 'error');
-		assert.deepEqual(texts(), ['First']);
+		assert.deepEqual(texts(), ['First', 'Second']);
 	});
 
 	it('killed in a Retry, before it came: the next Retry comes without the notes of that one, and pays nothing again', async () => {
