@@ -142,7 +142,10 @@ function paymentOf(
 	// A Retry can find what was unclear.
 	const found = isFound({ executions }, sent);
 	const mine = made.filter(({ round }) => found || round === executionId);
-	const answers = mine.map(answerOf).join('\n');
+	// A call that a later try refuses does not say what an earlier one has sent, but the log does.
+	const isTriedAgain = executions.some(({ tryBeganMs }) => tryBeganMs > atMs);
+	const logged = isTriedAgain ? executions.flatMap(({ logs }) => logs) : [];
+	const answers = [...mine.map(answerOf), ...logged].join('\n');
 	const isTold = fate === 'told' || found;
 	const isRead = answeredMs !== undefined && !isForgetful(history);
 	const isUnclear = isRead && !isTold && fate === 'unclear' && !stopped && !named;

@@ -149,7 +149,12 @@ describe('what can not be read', () => {
 		[{ status: 500, body: { error: 'oops' } }, 4, 'HTTP 500: oops', DOWN],
 		[{ status: 300, body: { credits: 7 } }, 1, 'HTTP 300 without a usable answer', DOWN],
 		[{ status: 400, body: { success: false } }, 1, 'HTTP 400 without a usable answer', DOWN],
-		[{ status: 200, body: '<html>' }, 4, 'HTTP 200 with a page, from something in front of the service', DOWN],
+		[
+			{ status: 200, body: '<html>' },
+			4,
+			'HTTP 200 with a page, from something in front of the service',
+			DOWN,
+		],
 		[{ status: 200, body: { success: false, message: 'closed' } }, 4, 'HTTP 200: closed', DOWN],
 		[{ status: 200, body: { success: false } }, 4, 'HTTP 200', DOWN],
 	];

@@ -149,10 +149,13 @@ const namesItem = (text: string, slot: string) =>
 	);
 
 /** Whether the end of an execution says of a sending that its task may exist. */
-function saysUnclear(execution: Execution, { slot }: Sent): boolean {
+function saysUnclear(execution: Execution, { slot, atMs }: Sent): boolean {
 	const index = indexOf(slot);
 	const { status, output = [], error, logs } = execution;
 	const named = (text: unknown) => namesItem(String(text), slot);
+	// An item that a later try refuses does not say it, but the log does.
+	const isLogged = (line: string) => line.includes('may exist') && named(line);
+	if (atMs < execution.tryBeganMs && logs.some(isLogged)) return true;
 	if (status === 'success')
 		return output.some((item) => itemOf(item) === index && saidOf(item).outcome === 'unknown');
 	if (status === 'error') {

@@ -113,7 +113,8 @@ describe('not waiting', () => {
 		['somebody else', false],
 	])('a callback URL of %s is signed: %j', async (_, isOwn) => {
 		const like = await runNode({ parameters: sound });
-		const callbackUrl = `${isOwn ? like.hosts.ownUrl : 'https://other.example'}/webhook/x/callback`;
+		const path = 'webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback';
+		const callbackUrl = `${isOwn ? like.hosts.ownUrl : 'https://other.example'}/${path}`;
 		const { bodies } = await runNode({
 			parameters: { ...sound, ...notWaiting, callbackUrl },
 			like,

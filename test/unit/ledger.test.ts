@@ -340,7 +340,8 @@ test('times are noted by the machine’s clock: ours stands still while the mach
 	storeAfter(RUN, (ledger) => lose(ledger, OTHER_ITEM), store);
 	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin + 3_600_000);
 	expect(earlier(store, LATER)).toMatchObject({ createdAt: 5 - 3_600_000 });
-	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject({ sentAt: 4 - 3_600_000 });
+	// Nor when it was sent: somebody may have set the clock as well.
+	expect(earlier(store, LATER, OTHER_ITEM)).toHaveProperty('sentAt', undefined);
 	// Nothing was sent in the future, whatever somebody has set the machine's clock to.
 	jest.spyOn(Date, 'now').mockReturnValue(performance.timeOrigin - 1e13);
 	expect(earlier(store, LATER)).toMatchObject({ createdAt: performance.timeOrigin });

@@ -22,8 +22,10 @@ export async function runOperation(
 	continueOnFail: boolean,
 ): Promise<INodeExecutionData[]> {
 	return await cleanly(context, async () => {
+		// Before anything is paid for, as n8n may fail later.
+		const isTool = isToolRun(context);
 		const output = await carryOut({ context, continueOnFail });
-		return isToolRun(context) ? output.map(agentItem) : output;
+		return isTool ? output.map(agentItem) : output;
 	});
 }
 

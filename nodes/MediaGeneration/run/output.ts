@@ -7,7 +7,6 @@ import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
-import { isToolRun } from '../n8n/execution';
 import { attempt, type Failure } from '../base/outcomes';
 import type { FailedResult, ItemResult } from './item';
 import { adviceAfter, failuresIn, leftBy, RETRY, wordsFor, wordsForUnclear } from './left';
@@ -87,7 +86,7 @@ export class Report {
 	/** n8n offers its Retry for an execution that failed, and an agent can't press it. */
 	private get canRetry(): boolean {
 		const isStopped = this.context.getExecutionCancelSignal()?.aborted === true;
-		return !isStopped && !isToolRun(this.context);
+		return !isStopped && this.ledger.run.call === undefined;
 	}
 
 	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */

@@ -16,6 +16,8 @@ export interface Entry {
 	hash: string;
 	/** Epoch ms by the machine's clock, no later than the request. */
 	sentAt: number;
+	/** By how much that clock was ahead of the process's own one. */
+	aheadMs?: number;
 	/** The request to search for while no task is known. */
 	request?: CreationRequest;
 	taskId?: string;

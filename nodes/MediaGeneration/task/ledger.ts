@@ -48,7 +48,7 @@ export interface Asked {
 export type Earlier =
 	| Created
 	/** Its task may exist. It is searched for, and sent again only if the user asked for that. */
-	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number }
+	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number | undefined }
 	/** n8n was killed before it saved notes: the request may have been sent. */
 	| {
 			kind: 'unrecorded';
@@ -69,13 +69,17 @@ export function endpointOf(url: string): string {
 /** Times are noted by the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
 const toNote = (ms: number) => ms + clockAheadMs();
 const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
+const sentNow = (sentAt: number) => ({ sentAt: toNote(sentAt), aheadMs: clockAheadMs() });
 
-function read(
-	{ taskId, createdAt = 0, sentAt, ...entry }: Entry,
-	current: CreationRequest,
-): Earlier {
-	const { request = current, failure = UNANSWERED, answer, isTakenUp } = entry;
-	if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt: fromNote(sentAt) };
+/** Undefined if the machine has slept since, or somebody has set its clock: nobody knows which, so that no task is surely this request's. */
+function sentIn({ sentAt, aheadMs = 0 }: Entry): number | undefined {
+	return Math.abs(aheadMs - clockAheadMs()) < 1_000 ? fromNote(sentAt) : undefined;
+}
+
+function read(entry: Entry, current: CreationRequest): Earlier {
+	const { taskId, createdAt = 0, request = current, failure = UNANSWERED } = entry;
+	if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt: sentIn(entry) };
+	const { answer, isTakenUp } = entry;
 	const known = { taskId, createdAt: fromNote(createdAt), answer: answer ?? { task_id: taskId } };
 	return { kind: 'created', ...known, isTakenUp };
 }
@@ -206,12 +210,14 @@ export class Ledger {
 			execution: this.run.executionId,
 			slot: this.keyOf(slot),
 			hash,
-			sentAt: toNote(sentAt),
+			...sentNow(sentAt),
 			request: this.clean(withoutReceiveUrl(request)),
 			usedBy: this.run.call?.id,
 		};
-		this.notes.entries.push(entry);
-		this.ofSlot(entry.slot).push(entry);
+		const { entries } = this.notes;
+		entries.push(entry);
+		// As the store gives it: that is what `forget` finds again.
+		this.ofSlot(entry.slot).push(entries.at(-1) ?? entry);
 	}
 
 	/** Never throws. If the note fails, the one from before sending stands for the task. */
@@ -234,8 +240,7 @@ export class Ledger {
 		quietly(() => {
 			const entry = this.newestOf(slot);
 			if (entry === undefined) return;
-			entry.failure = this.clean({ ...failure });
-			entry.sentAt = toNote(sentAt);
+			Object.assign(entry, { failure: this.clean({ ...failure }), ...sentNow(sentAt) });
 		});
 	}
 
@@ -244,7 +249,8 @@ export class Ledger {
 		quietly(() => {
 			const entry = this.own.get(this.keyOf(slot))?.pop();
 			const { entries } = this.notes;
-			if (entry !== undefined) entries.splice(entries.lastIndexOf(entry), 1);
+			const at = entry === undefined ? -1 : entries.lastIndexOf(entry);
+			if (at >= 0) entries.splice(at, 1);
 		});
 	}
 
