@@ -55,9 +55,7 @@ test('one file for each group, in the order in which they come; items without on
 		parameters: groups.map((groupBy) => ({ ...join, groupBy })),
 		input: groups.map((_, index) => spoken(`word ${index}`)),
 	});
-	expect(hints).toEqual([
-		'4 files are named "joined.wav": put something unique to each item into File Name',
-	]);
+	expect(hints).toEqual([]);
 	expect(json.map(({ group }) => group)).toEqual(['x', undefined, 'y', '7']);
 	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
 		[{ item: 0 }, { item: 2 }],
@@ -71,7 +69,7 @@ test('one file for each group, in the order in which they come; items without on
 		{ part: 2, item: 2 },
 	]);
 	expect(output.map(({ json: { outputs } }) => outputs)).toMatchObject(
-		Array(4).fill([{ fileName: 'joined.wav', binaryProperty: 'data' }]),
+		['x', 'joined', 'y', '7'].map((name) => [{ fileName: `${name}.wav`, binaryProperty: 'data' }]),
 	);
 });
 
@@ -119,7 +117,7 @@ describe('subtitles', () => {
 });
 
 const CONVERT =
-	/^Joining takes MP3 files, or WAV files, .* Convert those that differ, or join them apart with Group By\.$/;
+	/^Choose one Output Format for all .* convert those that differ, or join them apart with Group By\./;
 const text: INodeExecutionData = {
 	json: {},
 	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },
@@ -155,10 +153,16 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		'another format',
 		[one, slower],
 		{},
-		/: item 1 is WAV .*8,000 Hz.*, but item 0 WAV .*16,000 Hz/,
+		/: item 1 is WAV .*8,000 Hz.*, but item 0 is WAV .*16,000 Hz/,
 		CONVERT,
 	],
-	['no audio', [one, text], {}, /: it is not an MP3 or WAV file \(item 1\)$/, CONVERT],
+	[
+		'no audio',
+		[one, text],
+		{},
+		/: item 1 is no sound of a known kind; only MP3 and WAV can be joined$/,
+		CONVERT,
+	],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
 	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
 	['a group that is an object', [one], { groupBy: {} }, NO_TEXT, /^Enter text in/],

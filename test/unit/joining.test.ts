@@ -180,7 +180,7 @@ describe('parts that can not be joined', () => {
 				{ part: 2, task_id: 't2', characters: 3 },
 			],
 			joined: false,
-			hint: 'The parts could not be joined: it is audio/ogg, not an MP3 or WAV file (part 2)',
+			hint: 'The parts could not be joined: part 2 is audio/ogg; only MP3 and WAV can be joined',
 			outputs: delivered.outputs as unknown as IDataObject[],
 		});
 		expect(

@@ -499,6 +499,16 @@ describe('long texts', () => {
 		expect(requests).toEqual(texts.map((text) => ({ ...whole, body: { text, model_id: 'm' } })));
 		expect(requestText(whole)).toBe(two);
 		expect(atOnce(textsOf(whole, { kind: 'off' }))).toEqual([two]);
+		for (const output_format of ['opus_48000_64', 'pcm_16000', 'ulaw_8000', 'alaw_8000']) {
+			const coded = { ...whole, qs: { output_format } };
+			expect(
+				refusalOf(() => atOnce(textsOf(coded, { ...long, kind: 'join', pauseMs: 0 }))),
+			).toEqual({
+				message: `Sound in the Output Format "${output_format}" can't be joined`,
+				description: expect.stringMatching(/MP3 or WAV.*Nothing was sent\.$/) as string,
+			});
+			expect(atOnce(textsOf(coded, { ...long, kind: 'parts' })).length).toBeGreaterThan(0);
+		}
 	});
 
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {

@@ -24,7 +24,8 @@ export const audio: Resource = {
 			}),
 			ui.text('File Name', 'fileName', {
 				placeholder: 'e.g. chapter-1',
-				description: 'Name of the joined file; its extension is added. Leave empty for "joined".',
+				description:
+					'Name of the joined file; its extension is added. Leave empty for the value of Group By, or "joined" without one.',
 			}),
 			ui.text('Put Output File in Field', 'outputBinaryField', {
 				required: true,

@@ -3,6 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/outcomes';
+import { quote } from '../base/words';
 import type { ItemFields } from './fields';
 import type { CreationRequest } from '../answers/request';
 import * as ui from './ui';
@@ -92,6 +93,12 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 		throw invalid(
 			'The field "Text" contains no text to speak',
 			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+		);
+	const format = request.qs?.output_format ?? request.body.output_format;
+	if (longText.kind === 'join' && /^(opus|pcm|(u|mu|a)-?law)/i.test(String(format ?? '')))
+		throw invalid(
+			`Sound in the Output Format "${quote(String(format), 40) ?? ''}" can't be joined`,
+			"Choose an Output Format that is MP3 or WAV, or set 'Long Text' to One Item per Part. Nothing was sent.",
 		);
 	return yield* splitText(text, longText.maxCharacters);
 }

@@ -27,10 +27,15 @@ function withTimesMoved(value: unknown, part: Spoken): unknown {
 /** Reads a list of segments, or one alone (docs/service.md, "More routes"). Returns undefined if the text is something else. */
 function segmentsIn(text: string): JsonObject[] | undefined {
 	// trim() removes a byte-order mark, too.
-	const { body } = readJson(text.trim(), TRANSCRIPT);
+	const json = text.trim();
+	if (json === '') return [];
+	const { body } = readJson(json, TRANSCRIPT);
 	const values: unknown[] = Array.isArray(body) ? body : [body];
+	const hasStart = (value: unknown) => isObject(value) && asNumber(value.start) !== undefined;
+	const areWords = (words: unknown) =>
+		Array.isArray(words) && (words.length === 0 || words.some(hasStart));
 	const isSegment = (value: unknown) =>
-		isObject(value) && (Array.isArray(value.words) || asNumber(value.start) !== undefined);
+		hasStart(value) || (isObject(value) && areWords(value.words));
 	return values.every(isSegment) ? (values as JsonObject[]) : undefined;
 }
 
@@ -67,6 +72,13 @@ export function* mergeTranscripts(
 			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${kind}.`;
 			return { merged: false, reason };
 		}
+		// Other times would all lie at the part's end: in milliseconds, for example.
+		const most = part.end - part.start + 1;
+		if (!isSrt && entries.some((entry) => (asNumber(entry.start) ?? 0) > most))
+			return {
+				merged: false,
+				reason: `The times of ${nameOf(index)} are not seconds of its sound.`,
+			};
 		for (const entry of entries) {
 			const moved = withTimesMoved(entry, part);
 			written.push(isSrt ? writeCue(moved as Spoken, written.length) : JSON.stringify(moved));

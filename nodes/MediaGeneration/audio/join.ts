@@ -5,6 +5,8 @@ import type { ByteRange, NameOf, Point, Sound, SoundFacts } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
 export interface Joinable {
+	/** Parts that have one channel where the file has two: each sample of so many bytes is written twice. */
+	doubled: ReadonlyArray<number | undefined>;
 	/** The file is this head, then the ranges of each part, with `pauseBytes` of repeated silence between two, then padding. */
 	head: Buffer;
 	ranges: ByteRange[][];
@@ -26,7 +28,10 @@ export interface PlanOptions {
 	nameOf?: NameOf;
 }
 
-/** Sounds can be joined if this is equal. */
+/** Mono is made stereo where samples stand for themselves. */
+const isMono = ({ kind, format }: Sound) => kind === 'wav' && format.channels === 1;
+
+/** Sounds can be joined if this is equal, but for the channels of WAV. */
 function formatOf({ kind, coding, format: { sampleRate, channels } }: Sound): string {
 	const spread = ['mono', 'stereo'][channels - 1] ?? `${channels} channels`;
 	return `${kind.toUpperCase()} (${coding}, ${inWords(sampleRate)} Hz, ${spread})`;
@@ -37,18 +42,27 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 	const { pauseMs, maxBytes = MOST_BYTES, nameOf = partName } = options;
 	const sounds: Sound[] = [];
 	for (const [index, part] of facts.entries()) {
-		if (part.kind === 'none') return `${part.problem} (${nameOf(index)})`;
+		if (part.kind === 'none') return `${nameOf(index)} ${part.problem}`;
 		sounds.push(part);
-		const [expected, format] = [formatOf(sounds[0] ?? part), formatOf(part)];
-		if (format !== expected) return `${nameOf(index)} is ${format}, but ${nameOf(0)} ${expected}`;
 	}
-	const [first] = sounds;
+	const stereo = sounds.findIndex(({ kind, format }) => kind === 'wav' && format.channels === 2);
+	const first = sounds[0]?.kind === 'wav' ? (sounds[stereo] ?? sounds[0]) : sounds[0];
 	if (first === undefined) return 'there is no sound';
+	const expected = formatOf(first);
+	for (const [index, part] of sounds.entries()) {
+		const isDoubled = isMono(part) && first.format.channels === 2;
+		const format = formatOf(part);
+		const shape = isDoubled ? format.replace(/mono\)$/, 'stereo)') : format;
+		const other = nameOf(sounds.indexOf(first));
+		if (shape !== expected) return `${nameOf(index)} is ${format}, but ${other} is ${expected}`;
+	}
 	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
 	if (plan.bytes <= most) return { kind: first.kind, ...plan };
 	return `the joined file would have ${inWords(plan.bytes)} bytes, and at most ${inWords(most)} are allowed (Max File Size, and 4 GiB in every case)`;
 }
+
+const bytesOf = ({ kind, format }: Sound) => (kind === 'wav' ? format.blockBytes : 0);
 
 function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const { samplesPerUnit } = first;
@@ -63,6 +77,7 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const pauseBytes = pause * silence.length;
 	const points: Point[] = [];
 	const times: Joinable['parts'] = [];
+	const doubled: Array<number | undefined> = [];
 	let [units, bytes] = [0, 0];
 	for (const [index, part] of parts.entries()) {
 		if (index > 0) {
@@ -72,8 +87,10 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 		}
 		points.push([units, bytes]);
 		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
+		const copies = isMono(part) ? first.format.channels : 1;
+		doubled.push(copies === 2 ? bytesOf(part) : undefined);
 		units += part.units;
-		bytes += part.bytes;
+		bytes += part.bytes * copies;
 	}
 	points.push([units, bytes]);
 	const head =
@@ -82,7 +99,14 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 			: wavHeader(first.format, bytes);
 	// Chunks of a WAV file have an even size.
 	const padding = Buffer.alloc(first.kind === 'wav' ? bytes % 2 : 0);
-	const written = { head, ranges: parts.map(({ ranges }) => ranges), silence, pauseBytes, padding };
+	const written = {
+		head,
+		doubled,
+		ranges: parts.map(({ ranges }) => ranges),
+		silence,
+		pauseBytes,
+		padding,
+	};
 	const length = head.length + bytes + padding.length;
 	return { ...written, parts: times, durationSeconds: secondsOf(units), bytes: length };
 }
@@ -111,15 +135,33 @@ async function* cutRanges(chunks: AsyncIterable<Buffer>, ranges: readonly ByteRa
 	throw new Error('A file became shorter while it was being joined.');
 }
 
+/** Writes each sample for two channels. */
+async function* inStereo(chunks: AsyncIterable<Buffer>, bytes: number) {
+	let rest: Buffer = Buffer.alloc(0);
+	for await (const chunk of chunks) {
+		const given = Buffer.concat([rest, chunk]);
+		const whole = given.length - (given.length % bytes);
+		const stereo = Buffer.alloc(whole * 2);
+		for (let at = 0; at < whole; at += bytes) {
+			given.copy(stereo, at * 2, at, at + bytes);
+			given.copy(stereo, at * 2 + bytes, at, at + bytes);
+		}
+		rest = given.subarray(whole);
+		yield stereo;
+	}
+}
+
 /** Yields the joined file: each part (from 0) is opened in its turn, read once and closed. Throws if one has become shorter. */
 export async function* joinedChunks(
-	{ head, ranges, silence, pauseBytes, padding }: Joinable,
+	{ head, ranges, doubled, silence, pauseBytes, padding }: Joinable,
 	openPart: (index: number) => AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
 	yield head;
 	for (const [index, wanted] of ranges.entries()) {
 		if (index > 0) yield* repeated(silence, pauseBytes);
-		yield* cutRanges(openPart(index), wanted);
+		const sound = cutRanges(openPart(index), wanted);
+		const bytes = doubled[index];
+		yield* bytes === undefined ? sound : inStereo(sound, bytes);
 	}
 	if (padding.length > 0) yield padding;
 }

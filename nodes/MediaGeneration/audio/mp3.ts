@@ -95,10 +95,10 @@ class Mp3Sound {
 		[this.last, this.end] = [frame, at + frame.length];
 		if (found.units === 0 && isInfoFrame(bytes, frame)) return frame.length;
 		const first = (this.header ??= frame);
-		if (!isOneFormat(first, frame)) return 'its frames have more than one format';
+		if (!isOneFormat(first, frame)) return 'has frames of more than one format';
 		// Such a file is broken, and not worth the memory.
 		if (ranges.length === 1_000 && ranges.at(-1)?.[1] !== at)
-			return 'its sound lies in more than 1,000 pieces';
+			return 'has its sound in more than 1,000 pieces';
 		this.add(frame, at);
 		return frame.length;
 	}
@@ -124,7 +124,7 @@ class Mp3Sound {
 
 	facts(): SoundFacts {
 		const { header, headers, found, ranges } = this;
-		if (header === undefined) return noSound('it holds no sound');
+		if (header === undefined) return noSound('holds no sound');
 		const { version, sampleRate, samplesPerFrame: samplesPerUnit } = header;
 		const format = { format: header, coding: `MPEG-${version}`, samplesPerUnit };
 		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));
@@ -134,9 +134,20 @@ class Mp3Sound {
 	}
 }
 
+/** An ID3v2 tag can hold a sound of its own. Its size has seven bits in each byte. */
+function* endOfTags(file: Unread): Scan<number> {
+	for (let at = 0; ;) {
+		const head = yield* file.read(at, 10);
+		if (head.length < 10 || !isAt(head, 0, 'ID3')) return at;
+		const size = head.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 127), 0);
+		const footer = ((head[5] ?? 0) & 16) === 0 ? 0 : 10;
+		at += 10 + size + footer;
+	}
+}
+
 export function* scanMp3(file: Unread): Scan {
 	const sound = new Mp3Sound();
-	for (let at = 0; ;) {
+	for (let at = yield* endOfTags(file); ;) {
 		// A generator for each frame would take longer than what it reads.
 		if (file.total < at + LOOK_BYTES) yield* file.read(at, LOOK_BYTES);
 		const bytes = file.from(at);

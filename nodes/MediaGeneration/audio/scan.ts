@@ -6,12 +6,12 @@ import { scanWav } from './wav';
 
 function* scanSound(file: Unread): Scan {
 	const head = yield* file.read(0, FILE_HEAD_BYTES);
-	if (head.length === 0) return noSound('it is empty');
+	if (head.length === 0) return noSound('is empty');
 	const type = typeOfBytes(head);
 	if (type?.extension === 'wav') return yield* scanWav(file);
 	if (type?.extension === 'mp3') return yield* scanMp3(file);
-	const what = type === undefined ? 'it is not' : `it is ${type.mimeType}, not`;
-	return noSound(`${what} an MP3 or WAV file`);
+	const what = type === undefined ? 'no sound of a known kind' : type.mimeType;
+	return noSound(`is ${what}; only MP3 and WAV can be joined`);
 }
 
 export class SoundScanner {

@@ -44,7 +44,7 @@ export type Sound = Mp3Facts | WavFacts;
 
 interface NoSound {
 	kind: 'none';
-	/** Why, as the end of a sentence: "it is not an MP3 or WAV file". */
+	/** Completes a sentence: "is audio/ogg; only MP3 and WAV can be joined". */
 	problem: string;
 }
 
@@ -94,8 +94,10 @@ export class Unread {
 		return this.from(from);
 	}
 
+	/** Throws for a place that was dropped. */
 	from(place: number): Buffer {
 		const there = this.total - place;
+		if (there > this.bytes.length) throw new RangeError(`Byte ${place} was dropped`);
 		return there <= 0 ? EMPTY : this.bytes.subarray(-there);
 	}
 }

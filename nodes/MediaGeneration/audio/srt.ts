@@ -23,9 +23,13 @@ export function parseSrt(text: string): Spoken[] | undefined {
 	if (text.length > TRANSCRIPT.bytes) return undefined;
 	const cues: Array<{ start: number; end: number; lines: string[] }> = [];
 	let lines: string[] = [];
+	const isVtt = /^\ufeff?\s*WEBVTT/.test(text);
 	for (const line of text.split(/\r\n?|\n/)) {
 		const times = TIMES.exec(line);
 		if (times === null) {
+			// What follows such a word is not spoken: until the next times, nobody gets it.
+			const isNote = isVtt && /^(NOTE|STYLE|REGION)(\s|$)/.test(line) && !lines.at(-1);
+			if (isNote) lines = [];
 			if (line.trim() !== '' || lines.length > 0) lines.push(line.trimEnd());
 			continue;
 		}

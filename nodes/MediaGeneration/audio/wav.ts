@@ -7,7 +7,7 @@ const USUAL_GUID = '\0\0\0\0\x10\0\x80\0\0\xaa\0\x38\x9b\x71';
 
 /** Reads a format chunk (16 bytes, or 40 of an extensible format), or says why no sound with it can be joined. */
 function readFormat(content: Buffer): WavFormat | string {
-	if (content.length < 16) return 'its format chunk is too short';
+	if (content.length < 16) return 'has a format chunk that is too short';
 	const tag = content.readUInt16LE(0);
 	const isExtensible = content.toString('latin1', 26, 40) === USUAL_GUID;
 	const format: WavFormat = {
@@ -19,10 +19,10 @@ function readFormat(content: Buffer): WavFormat | string {
 		chunk: Buffer.from(content.subarray(0, isExtensible ? 40 : 16)),
 	};
 	if (ENCODINGS[format.encoding] === undefined)
-		return `its samples are coded in a way that can't be joined (format ${tag})`;
+		return `has samples coded in a way that can't be joined (format ${tag})`;
 	const { channels, sampleRate, bits, blockBytes } = format;
 	const isSound = sampleRate > 0 && blockBytes > 0 && blockBytes === (channels * bits) / 8;
-	return isSound ? format : 'its format chunk contradicts itself';
+	return isSound ? format : 'has a format chunk that contradicts itself';
 }
 
 export function silentSample({ bits, blockBytes }: WavFormat): Buffer {
@@ -52,12 +52,12 @@ export function* scanWav(file: Unread): Scan {
 	// The header of the file has 12 bytes, and that of a chunk 8.
 	for (let at = 12; ;) {
 		const head = yield* file.read(at, 8);
-		if (head.length < 8) return noSound('it is a WAV file without samples');
+		if (head.length < 8) return noSound('is a WAV file without samples');
 		const id = head.toString('latin1', 0, 4);
 		const size = head.readUInt32LE(4);
 		at += 8;
 		if (id === 'data') {
-			if (format === undefined) return noSound('it is a WAV file that does not state its format');
+			if (format === undefined) return noSound('is a WAV file that does not state its format');
 			// A file that was written as a stream does not state its size: its samples go on to its end.
 			yield* file.read(Infinity, 0);
 			return factsOf(format, at, Math.min(size || Infinity, file.total - at));
@@ -65,7 +65,7 @@ export function* scanWav(file: Unread): Scan {
 		if (id === 'fmt ') {
 			const wanted = Math.min(size, 64);
 			const content = (yield* file.read(at, wanted)).subarray(0, wanted);
-			if (content.length < wanted) return noSound('it is a WAV file without samples');
+			if (content.length < wanted) return noSound('is a WAV file without samples');
 			const read = readFormat(content);
 			if (typeof read === 'string') return noSound(read);
 			format = read;

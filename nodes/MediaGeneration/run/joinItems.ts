@@ -32,14 +32,14 @@ async function joinGroup(
 	const joined = await joinSources(context, sources, {
 		pauseMs: readPause(first),
 		maxBytes: readMaxFileBytes(first),
-		baseName: first.optionalText('fileName', 'File Name') ?? 'joined',
+		baseName: first.optionalText('fileName', 'File Name') ?? group ?? 'joined',
 		withTranscript: false,
 		nameOf: (number) => itemsInWords([items[number]?.itemIndex ?? number]),
 	});
 	if (!joined.ok)
 		throw invalid(
 			`The audio can't be joined: ${joined.reason}`,
-			'Joining takes MP3 files, or WAV files, that all have the same format and fit into Max File Size. Convert those that differ, or join them apart with Group By.',
+			'Choose one Output Format for all that is joined: MP3 of the same sample rate and channels, or WAV of the same sample rate, in which mono is made stereo. Otherwise convert those that differ, or join them apart with Group By. All has to fit into Max File Size.',
 		);
 	const outputBinaryField =
 		first.optionalText('outputBinaryField', 'Put Output File in Field') ?? 'data';

@@ -32,6 +32,10 @@ describe('SRT', () => {
 		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
 		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
 		['places on the screen', USUAL.replaceAll(/(--> \S+)/g, '$1 X1:40 X2:600 Y1:20 Y2:50')],
+		[
+			'WebVTT with notes between',
+			`WEBVTT\n\nSTYLE\n::cue {}\n\n${USUAL.replace(/^2$/m, 'NOTE second\nof two')}\n\nNOTE the end`,
+		],
 		['WebVTT', `WEBVTT\n\nNOTE it is not SRT\n\n${USUAL.replaceAll(/,(?=\d{3})/g, '.')}`],
 	])('%s', (_, text) => {
 		expect(parseSrt(text)).toEqual(CUES);
@@ -118,6 +122,25 @@ describe('timed words', () => {
 	];
 	const SEGMENTS = segmentsOf(0, 0.4, 0.5, 1.1, 1.2, 1.999);
 	const JSON_TEXT = JSON.stringify(SEGMENTS);
+
+	test.each([
+		['in milliseconds', JSON.stringify([{ text: 'a', start: 1_200, end: 1_900 }]), / not seconds /],
+		['by other names', '[{"words":[{"text":"a","start_time":1}]}]', /not a list of timed words/],
+	])('%s are not moved, and the reason says so', (_name, text, reason) => {
+		const merged = merge('json', [{ text, start: 0, end: 2 }]);
+		expect(merged).toMatchObject({
+			merged: false,
+			reason: expect.stringMatching(reason) as string,
+		});
+	});
+
+	test('of a part without a word leave the others', () => {
+		const merged = merge('json', [
+			{ text: '', start: 0, end: 1 },
+			{ text: '[{"text":"a","start":0,"end":1}]', start: 1, end: 2 },
+		]);
+		expect(merged).toEqual({ merged: true, text: '[{"text":"a","start":1,"end":2}]' });
+	});
 
 	test('shifted, and everything else kept', () => {
 		const result = merge('json', [

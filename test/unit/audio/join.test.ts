@@ -146,6 +146,29 @@ describe('WAV', () => {
 		]);
 	});
 
+	test.each(['8', '16', '24', '32f'])(
+		'mono is made stereo where both are there: %s bits, in chunks of any size',
+		async (bitDepth) => {
+			const stereo = new WaveFile();
+			stereo.fromScratch(2, 8000, bitDepth, [
+				[1, 0],
+				[0, 1],
+			]);
+			const files = [wavOf([1, 0, 1], bitDepth), Buffer.from(stereo.toBuffer())];
+			const { plan: made, file } = await join_(files, 0);
+			const joined = new WaveFile(file);
+			expect(
+				[...joined.getSamples(false)].map((channel) =>
+					Array.from(channel as unknown as ArrayLike<number>),
+				),
+			).toEqual([
+				[1, 0, 1, 1, 0],
+				[1, 0, 1, 0, 1],
+			]);
+			expect([made.bytes, made.durationSeconds]).toEqual([file.length, 5 / 8000]);
+		},
+	);
+
 	test.each([
 		['beyond 4 GiB', undefined, '4,294,967,295'],
 		['beyond the limit', 1e9, '1,000,000,000'],
@@ -172,11 +195,15 @@ const page = () => Buffer.from('<!DOCTYPE html><html></html>');
 const six = () => wave(6, Array(6).fill([1, 2]) as number[][]);
 const faster = () => toneMp3('Two', { sampleRate: 48000 });
 const older = () => toneMp3('Two', { sampleRate: 16000, bitrate: 32 });
-const MONO = 'part 1 MP3 (MPEG-1, 44,100 Hz, mono)';
+const MONO = 'part 1 is MP3 (MPEG-1, 44,100 Hz, mono)';
 test.each<[string, () => Buffer[], string]>([
 	['nothing', () => [], 'there is no sound'],
-	['an empty file', () => [mono(), Buffer.alloc(0)], 'it is empty (part 2)'],
-	['a page', () => [page(), mono()], 'it is not an MP3 or WAV file (part 1)'],
+	['an empty file', () => [mono(), Buffer.alloc(0)], 'part 2 is empty'],
+	[
+		'a page',
+		() => [page(), mono()],
+		'part 1 is no sound of a known kind; only MP3 and WAV can be joined',
+	],
 	[
 		'another rate',
 		() => [mono(), faster()],
@@ -196,7 +223,7 @@ test.each<[string, () => Buffer[], string]>([
 	[
 		'other samples',
 		() => [toneWav('One'), six()],
-		'part 2 is WAV (24-bit PCM, 16,000 Hz, 6 channels), but part 1 WAV (16-bit PCM, 16,000 Hz, mono)',
+		'part 2 is WAV (24-bit PCM, 16,000 Hz, 6 channels), but part 1 is WAV (16-bit PCM, 16,000 Hz, mono)',
 	],
 ])('what can not be joined: %s', async (_, files, reason) => {
 	expect(await plan(files())).toBe(reason);

@@ -125,26 +125,34 @@ test('128 MB of a stream', async () => {
 	expect(facts).toMatchObject({ units: 65_536_000 + 3 });
 });
 
-const coded = (how: string) => `its samples are coded in a way that can't be joined (${how})`;
-const CONTRADICTS = 'its format chunk contradicts itself';
+const coded = (how: string) => `has samples coded in a way that can't be joined (${how})`;
+const CONTRADICTS = 'has a format chunk that contradicts itself';
 const formatted = (format: PlainFormat) => wav({ format: plain(format) });
 
 test.each<[string, Buffer, string]>([
 	['ADPCM', formatted({ tag: 2, bits: 4, block: 256 }), coded('format 2')],
 	['µ-law', formatted({ tag: 7, bits: 8 }), coded('format 7')],
 	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
-	['a short format chunk', wav({ format: Buffer.alloc(14) }), 'its format chunk is too short'],
+	[
+		'a short format chunk',
+		wav({ format: Buffer.alloc(14) }),
+		'has a format chunk that is too short',
+	],
 	['no channels', formatted({ channels: 0, block: 2 }), CONTRADICTS],
 	['a space that its channels can not share', formatted({ channels: 2, block: 5 }), CONTRADICTS],
 	['no rate', formatted({ rate: 0 }), CONTRADICTS],
 	['samples with space between them', formatted({ bits: 24, block: 4 }), CONTRADICTS],
-	['no samples chunk', wav({}).subarray(0, 36), 'it is a WAV file without samples'],
+	['no samples chunk', wav({}).subarray(0, 36), 'is a WAV file without samples'],
 	[
 		'no format chunk',
 		Buffer.concat([wav({}).subarray(0, 12), chunk('data', SOUND)]),
-		'it is a WAV file that does not state its format',
+		'is a WAV file that does not state its format',
 	],
-	['big-endian', wav({ id: 'RIFX' }), 'it is not an MP3 or WAV file'],
+	[
+		'big-endian',
+		wav({ id: 'RIFX' }),
+		'is no sound of a known kind; only MP3 and WAV can be joined',
+	],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await soundFactsOf([file])).toEqual({ kind: 'none', problem });
 });
