@@ -215,7 +215,7 @@ describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 		const receiver = await bench.receiver(name, await bench.credential(''), settings, {
 			twice: true,
 		});
-		const urls = [receiver.url, receiver.url.replace(name, `${name}-2`)];
+		const urls = [receiver.url, receiver.secondUrl];
 		const taskIds: string[] = [];
 		for (let index = 0; index < 40; index += 1) taskIds.push(await bench.task());
 		const call = async (id: string, index: number) =>

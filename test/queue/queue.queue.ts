@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fetch } from '../n8n/harness/http';
-import { action, last, soundEffect, start, trigger } from '../n8n/harness/nodes';
+import { action, last, soundEffect, start, trigger, webhookIdOf } from '../n8n/harness/nodes';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job } from './workflows';
@@ -48,7 +48,7 @@ describe('queue mode', () => {
 	it('the trigger knows twelve events that came one after the other to several workers, though its processors restart before their copies', async () => {
 		const { rest, service, cluster } = context;
 		const receiver = await context.publish([trigger('remembers'), last()]);
-		const callbackUrl = `${cluster.webhookUrl}/webhook/remembers/callback`;
+		const callbackUrl = `${cluster.webhookUrl}/webhook/${webhookIdOf('remembers')}/callback`;
 		const fields = { waitForCompletion: false, callbackUrl };
 		await context.publish(generating('events', { fields }));
 		await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {

@@ -37,6 +37,8 @@ test('an error keeps its next step, and what is open the IDs to wait for', () =>
 		task_ids: ['t', 'u'],
 		outputs: [],
 	});
+	const shown = { task_id: 't', status: 'error', error_message: 'No luck' };
+	expect(compact({ ...shown, metadata: {} })).toEqual({ ...shown, outputs: [] });
 	const open = { task_id: 't', unfinished: true };
 	expect(compact({ ...open, long_text: { mode: 'join' } })).toEqual({ ...open, outputs: [] });
 });

@@ -104,7 +104,7 @@ test.each<[string, object, object[], boolean]>([
 describe('a trigger of this n8n that is not published', () => {
 	let paths = 0;
 	const own = () =>
-		`https://n8n.example/${(paths += 1)}/webhook/0c0f2f5e-7c35-4a6a-9a3f-0d5f6f0d9a11/callback?tenant=1`;
+		`https://n8n.example/webhook/0c0f2f5e-7c35-4a6a-9a3f-${`${(paths += 1)}`.padStart(12, '0')}/callback?tenant=1`;
 	const OWN = own();
 
 	interface Setting {

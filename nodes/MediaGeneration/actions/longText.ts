@@ -3,6 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
 import type { Work } from '../base/clock';
 import { invalid } from '../base/outcomes';
+import { asText } from '../base/json';
 import { quote } from '../base/words';
 import type { ItemFields } from './fields';
 import type { CreationRequest } from '../answers/request';
@@ -94,10 +95,10 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 			'The field "Text" contains no text to speak',
 			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
 		);
-	const format = request.qs?.output_format ?? request.body.output_format;
-	if (longText.kind === 'join' && /^(opus|pcm|(u|mu|a)-?law)/i.test(String(format ?? '')))
+	const format = asText(request.qs?.output_format ?? request.body.output_format) ?? '';
+	if (longText.kind === 'join' && /^(opus|pcm|(u|mu|a)-?law)/i.test(format))
 		throw invalid(
-			`Sound in the Output Format "${quote(String(format), 40) ?? ''}" can't be joined`,
+			`Sound in the Output Format "${quote(format, 40) ?? ''}" can't be joined`,
 			"Choose an Output Format that is MP3 or WAV, or set 'Long Text' to One Item per Part. Nothing was sent.",
 		);
 	return yield* splitText(text, longText.maxCharacters);

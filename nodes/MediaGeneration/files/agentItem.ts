@@ -8,17 +8,10 @@ const MOST_CHARACTERS = 20_000;
 /** Of the addresses and the rest of a task without a text: signed addresses are long, and half of one is of no use. */
 const MOST_IN_OUTPUTS = 2_000;
 const KEPT = [
-	...[
-		'task_id',
-		'task_ids',
-		'status',
-		'type',
-		'credit_cost',
-		'unfinished',
-		'duration_seconds',
-		'joined',
-	],
-	...['error', 'description', 'outcome', 'http_status', 'candidates', 'hint', 'part'],
+	...['task_id', 'task_ids', 'status', 'type', 'credit_cost', 'unfinished', 'duration_seconds'],
+	...['joined', 'part', 'error', 'description', 'outcome', 'http_status', 'candidates', 'hint'],
+	// Of a task that failed, as Task: Get and Get Many show it.
+	...['error_message', 'task_error'],
 ];
 
 /** Finds what a task says whose result is a text: what a task with a sound or a picture says is its request. */

@@ -1,4 +1,5 @@
 /** Workflows that differ in a few values only, put together by code. */
+import { createHash } from 'node:crypto';
 import type { SavedCredential } from './rest';
 import type { Workflow, WorkflowNode } from './workflow';
 
@@ -117,11 +118,17 @@ export const limits = {
 	gracePeriod: "={{ $('Called').first().json.body.grace }}",
 	timeout: "={{ $('Called').first().json.body.timeout }}",
 };
+/** The webhook's ID of the trigger with this name: a UUID, as n8n gives. */
+export function webhookIdOf(name: string): string {
+	const hex = createHash('sha256').update(name).digest('hex');
+	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+}
+
 export const trigger = (path: string, parameters: Parameters = {}): Node => ({
 	name: 'Finished',
 	type: `${ours}.mediaGenerationTrigger`,
 	typeVersion: 1.1,
-	webhookId: path,
+	webhookId: webhookIdOf(path),
 	parameters: { options: {}, ...parameters },
 });
 

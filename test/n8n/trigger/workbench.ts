@@ -5,7 +5,7 @@ import { type Execution, type Item, items } from '../harness/execution';
 import { fetch } from '../harness/http';
 import type { SavedCredential, SavedWorkflow } from '../harness/rest';
 import { PATIENCE_MS, waitUntil } from '../harness/wait';
-import { chain, last, trigger, workflowOf } from '../harness/nodes';
+import { chain, last, trigger, webhookIdOf, workflowOf } from '../harness/nodes';
 
 export const callbackSecret = 'a-long-random-callback-secret';
 
@@ -33,7 +33,7 @@ export class Workbench {
 	/**
 	 * A workflow that starts with the trigger, published unless told otherwise.
 	 * @param path a name of its own for every receiver: it is the webhook's id
-	 * @param options.twice with a second trigger, whose webhook's id ends with "-2"
+	 * @param options.twice with a second trigger, of that name with "-2" behind it
 	 */
 	async receiver(
 		path: string,
@@ -51,12 +51,15 @@ export class Workbench {
 			chain(nodes),
 		] as const;
 		const workflow = await rest.createWorkflow(workflowOf(...definition));
-		const url = `${n8n.baseUrl}/webhook/${path}/callback`;
+		const urlOf = (name: string) => `${n8n.baseUrl}/webhook/${webhookIdOf(name)}/callback`;
+		const url = urlOf(path);
 		if (publish) await this.publish(workflow, url);
 		return {
 			workflow,
 			/** The trigger's Production URL. */
 			url,
+			/** That of the second one. */
+			secondUrl: urlOf(`${path}-2`),
 			testUrl: url.replace('/webhook/', '/webhook-test/'),
 			runs: async () => await rest.listExecutions(workflow.id),
 			/** Waits until `count` runs are over; there must be no more. Oldest first. */
