@@ -117,6 +117,54 @@ describe('trigger', () => {
 		service.settings.callbacks.concurrent = false;
 	});
 
+	it('is opened by nobody else: a copied URL, another trigger, odd IDs', async () => {
+		const { service } = context;
+		const receiver = await bench.receiver('trigger-attacked', secret);
+		const foreign = await bench.receiver('trigger-foreign', secret);
+		const [created] = await create([
+			{ text: 'Mine', callbackUrl: receiver.url, reference: 'order-1', standIn: { ms: 0 } },
+		]);
+		const taskId = String(created?.task_id);
+		await receiver.ran(1);
+		await service.callbacksSettled(taskId);
+		const copied = service.task(taskId).receiveUrl ?? '';
+		assert.equal((await post(copied, service.payload(await bench.task()))).status, 403);
+		assert.equal((await post(copied, { id: `${taskId}/full`, status: 'done' })).status, 400);
+		const again = await post(copied, { id: taskId.toUpperCase(), status: 'done' });
+		assert.match(String(again.body.ignored), /was received before/);
+		const { search } = new URL(copied);
+		assert.equal((await post(foreign.url + search, service.payload(taskId))).status, 401);
+		const unknown = await post(copied, { id: 'not-there', status: 'done' });
+		assert.equal(unknown.status, 503);
+		// A webhook of somebody else that ends like it gets no signature.
+		const [others] = await create([
+			{ text: 'Theirs', callbackUrl: receiver.url.replace('/webhook/', '/webhook/x/') },
+		]);
+		const given = new URL(service.task(String(others?.task_id)).receiveUrl ?? '');
+		assert.equal(given.searchParams.get('signature'), null);
+		await receiver.ran(1);
+		assert.equal((await foreign.runs()).length, 0);
+	});
+
+	it('takes a post of any size, and names its files as told', async () => {
+		const { service } = context;
+		const options = { fileName: 'order {reference} {task_id}' };
+		const receiver = await bench.receiver('trigger-big', plain, { options });
+		const id = await bench.task();
+		const body = { ...(service.payload(id) as object), text: 'x'.repeat(3_000_000) };
+		assert.deepEqual(await post(`${receiver.url}?reference=seven`, body), received);
+		const [run] = await receiver.ran(1);
+		assert.ok(run);
+		assert.match(passedOn(run).binary?.data?.fileName ?? '', new RegExp(`^order seven ${id}\\.`));
+		const byExpression = await bench.receiver('trigger-named', plain, {
+			options: { fileName: '={{ $json.task.type }}-{task_id}' },
+		});
+		assert.deepEqual(await post(byExpression.url, service.payload(id)), received);
+		const [named] = await byExpression.ran(1);
+		assert.ok(named);
+		assert.match(passedOn(named).binary?.data?.fileName ?? '', new RegExp(`^\\w+-${id}\\.`));
+	});
+
 	it('answers before it downloads', async () => {
 		const { service } = context;
 		const receiver = await bench.receiver('trigger-slow-file', plain);
@@ -224,13 +272,10 @@ describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 		await n8n.kill('SIGKILL');
 		await context.startAgain();
 		const nobody = { id: 'none', status: 'doing' };
-		await waitUntil(
-			async () => String((await post(receiver.url, nobody)).body.ignored).includes('not finished'),
-			{
-				what: 'The webhook after the restart',
-			},
-		);
+		await waitUntil(async () => (await post(receiver.url, nobody)).body.ignored !== undefined, {
+			what: 'The webhook after the restart',
+		});
 		for (const answer of await Promise.all(taskIds.map(call)))
-			assert.match(String(answer.body.ignored), /was received before/);
+			assert.match(String(answer.body.ignored), /does not start the workflow/);
 	});
 });

@@ -161,6 +161,10 @@ function parameterReader({ parameters = {} }: Given) {
 		known.set(index, fields);
 		// An expression may lead to nothing.
 		if (Object.hasOwn(fields, name)) return fields[name];
+		const [collection = '', entry = ''] = name.split('.');
+		const entries = fields[collection];
+		if (typeof entries === 'object' && entries !== null && Object.hasOwn(entries, entry))
+			return (entries as Record<string, unknown>)[entry];
 		if (fallback === undefined) throw new Error(`Could not get parameter "${name}"`);
 		return fallback;
 	};

@@ -62,6 +62,15 @@ test.each<[IDataObject, string[], boolean]>([
 	expect(item?.json).not.toHaveProperty('download_error');
 });
 
+test.each<[IDataObject, string]>([
+	[{ reference: 'a/b' }, 'order a_b t1.png'],
+	[{}, 'order t1.png'],
+])('File Name stands for the values of the event: %j', async (event, name) => {
+	const parameters = { options: { fileName: 'order {reference} {task_id}' } };
+	const { item } = await delivered({ items: [{ ...RECEIVED, ...event }], parameters });
+	expect(item?.binary?.data?.fileName?.replace(/ +/g, ' ')).toBe(name);
+});
+
 test('a file that is gone: the item goes out with its address and the reason', async () => {
 	const { item } = await delivered({ items: [RECEIVED], status: 404 });
 	expect(item).not.toHaveProperty('binary');

@@ -52,6 +52,7 @@ test.each<[Fields, object]>([
 	[{ downloadOutput: 'no' }, {}],
 	[{ outputBinaryField: ' sound ' }, { outputBinaryField: 'sound' }],
 	[{ outputBinaryField: ' ' }, {}],
+	[{ options: { fileName: ' {reference} ' } }, { fileName: '{reference}' }],
 	[{ options: { maxFileSize: 2 } }, { maxFileBytes: 2_000_000 }],
 	[{ options: { maxFileSize: '0.5' } }, { maxFileBytes: 500_000 }],
 	[{ options: { maxFileSize: 0 } }, {}],

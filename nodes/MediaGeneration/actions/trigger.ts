@@ -1,14 +1,7 @@
 /** The fields of the trigger node, and how they are read (docs/trigger.md). */
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { attempt } from '../base/outcomes';
-import {
-	asBoolean,
-	asNumber,
-	isObject,
-	textsBetweenCommas,
-	trimmedText,
-	type JsonObject,
-} from '../base/json';
+import { asBoolean, asNumber, textsBetweenCommas, trimmedText } from '../base/json';
 import type { ItemFields } from './fields';
 import * as ui from './ui';
 import type { FileSettings } from './waiting';
@@ -54,6 +47,11 @@ export const triggerFields: INodeProperties[] = [
 			description:
 				'Whether to start the workflow only once when callbacks repeat the same task, status and reference',
 		}),
+		ui.text('File Name', 'fileName', {
+			placeholder: 'e.g. {reference}',
+			description:
+				'Name of the files, without their ending. {reference} and {task_id} stand for those values. Leave empty to name files after type and task.',
+		}),
 		ui.maxFileSizeOption(
 			'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
 		),
@@ -83,9 +81,11 @@ function readable(read: () => unknown): unknown {
  * and if the webhook threw, n8n 2.41 would start the workflow with an empty item.
  */
 export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings {
-	const read = (name: string) => readable(() => context.getNodeParameter(name, undefined));
-	const [statuses, options] = [read('statuses'), read('options')];
-	const { types, deduplicate }: JsonObject = isObject(options) ? options : {};
+	const read = (name: string) => readable(() => context.getNodeParameter(name, null));
+	// One by one, because an expression of another option may need the item, which there is none of yet.
+	const [statuses, types, deduplicate] = ['statuses', 'options.types', 'options.deduplicate'].map(
+		read,
+	);
 	return {
 		statuses: Array.isArray(statuses) ? statuses.map(String) : ['done', 'error'],
 		verify: read('verifyWithService') !== false,
@@ -100,6 +100,7 @@ export function readTriggerFileSettings(fields: ItemFields): FileSettings {
 	return {
 		download: asBoolean(read('downloadOutput')) ?? true,
 		outputBinaryField: trimmedText(read('outputBinaryField')) ?? 'data',
+		fileName: trimmedText(read('fileName')),
 		maxFileBytes: (maxFileMb > 0 ? maxFileMb : ui.MAX_FILE_MB) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,

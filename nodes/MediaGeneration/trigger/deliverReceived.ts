@@ -39,7 +39,8 @@ export function receivedItem(received: Received): INodeExecutionData {
 }
 
 async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const files = readTriggerFileSettings(new ItemFields(context, 0));
+	const settingsOf = (index: number) => readTriggerFileSettings(new ItemFields(context, index));
+	const files = settingsOf(0);
 	// Only downloads need the client, for the service's own host: the webhook has cleaned the items.
 	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {
@@ -56,7 +57,15 @@ async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]
 		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
 		const isUntrusted = files.download && extra.verified !== true && signed !== true;
 		const done = { taskId, task, outputs };
-		const settings = { ...files, download: files.download && !isUntrusted };
+		const values = { task_id: taskId, reference: extra.reference ?? '' };
+		const settings = {
+			...files,
+			fileName: settingsOf(index).fileName?.replace(
+				/\{(task_id|reference)\}/g,
+				(_, name: keyof typeof values) => values[name],
+			),
+			download: files.download && !isUntrusted,
+		};
 		const { items, failure } = await delivery.deliver(done, settings, { index, extra });
 		const hasNone = verdict.kind === 'running' && task.state === 'done';
 		const ended = hasNone ? withoutFiles(taskId, task) : undefined;
