@@ -93,6 +93,7 @@ describe('a URL of this n8n is signed', () => {
 
 test.each([
 	['another host', `https://evil.example/webhook/${ID}/callback`],
+	['another host of as many letters', `https://n8x.example/webhook/${ID}/callback`],
 	['another port', `https://n8n.example:8443/webhook/${ID}/callback`],
 	['another scheme', `http://n8n.example/webhook/${ID}/callback`],
 	['another webhook of this n8n that ends like it', `${HERE}/webhook/x/${ID}/callback`],
