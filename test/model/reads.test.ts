@@ -4,7 +4,7 @@ import { Account } from '../../nodes/MediaGeneration/transport/account';
 import { answers, goOn, runNode, type Answer } from './node';
 
 const credits = { resource: 'credits', operation: 'get' };
-const keys = { resource: 'apiKey', operation: 'getAll' };
+const keys = { resource: 'apiKey', operation: 'getAll', returnAll: true };
 const get = { resource: 'task', operation: 'get', taskId: 't' };
 
 const REFUSED = 'Check the API key in the credential: it may be invalid, expired or revoked.';
@@ -261,7 +261,7 @@ describe('lists that fill other nodes', () => {
 		['speech', '/v1/models'],
 	])('Model: Get Many: %s', async (modelType, path) => {
 		const models = [{ id: 'm', name: 'M' }];
-		const parameters = { resource: 'model', operation: 'getAll', modelType };
+		const parameters = { resource: 'model', operation: 'getAll', modelType, returnAll: true };
 		expect((await asked(parameters, path, models)).json).toEqual([{ ...models[0], model_id: 'm' }]);
 		const { json } = await asked(parameters, 'nowhere', models);
 		expect(json[0]?.error).toBe(`The service publishes no list of ${modelType} models`);
