@@ -95,13 +95,17 @@ test('every field, option and operation that the docs name is on screen', () => 
 	expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
 });
 
+const codeOf = (folders: string[]) =>
+	folders
+		.flatMap((folder) =>
+			readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+				.filter((name) => name.endsWith('.ts'))
+				.map((name) => read(join(folder, name))),
+		)
+		.join('\n');
+
 test('every message that the docs explain is in the code', () => {
-	const files = ['nodes', 'credentials'].flatMap((folder) =>
-		readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-			.filter((name) => name.endsWith('.ts'))
-			.map((name) => read(join(folder, name))),
-	);
-	const code = files.join('\n');
+	const code = codeOf(['nodes', 'credentials']);
 	const [, table = ''] = read('docs/troubleshooting.md').split('| Message begins with');
 	const rows = [...table.matchAll(/^\| (?!---|Cause)(.*?) \|/gm)].map(([, row = '']) => row);
 	const pieces = rows
@@ -122,5 +126,16 @@ test('every test that stands behind a promise is there', () => {
 	const isThere = (name: string) =>
 		['.test.ts', '.ts', ''].some((end) => existsSync(join(root, 'test', name + end))) ||
 		existsSync(join(root, 'test', name.replace(/^(\w+)\/.*/, '$&.$1.ts')));
+	expect(named.filter((name) => !isThere(name))).toEqual([]);
+});
+
+test('every function that the day of a task names is in the code', () => {
+	const [, day = ''] = read('docs/architecture.md').split('## A day in the life of a task');
+	const [section = ''] = day.split('\n## ');
+	const named = [...section.matchAll(/`(?:\w+\.)?(\w+)`/g)].map(([, name = '']) => name);
+	const code = codeOf(['nodes']);
+	expect(named.length).toBeGreaterThan(20);
+	const isThere = (name: string) =>
+		new RegExp(`\\b(function\\*?|class|const) ${name}\\b|^\\t(async )?${name}\\(`, 'm').test(code);
 	expect(named.filter((name) => !isThere(name))).toEqual([]);
 });

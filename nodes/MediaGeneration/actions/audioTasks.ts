@@ -93,8 +93,7 @@ function plainVoice(voice: string): string {
 
 type Endpoint = Pick<CreationRequest, 'kind' | 'path' | 'labels' | 'usualFileMb'>;
 
-/** Making of a file of the item something else. */
-
+/** An operation that sends one file of the item. */
 function fileOperation(
 	texts: Pick<Operation, 'value' | 'name' | 'action' | 'description'>,
 	endpoint: Endpoint,
