@@ -1,4 +1,4 @@
-import { type JsonObject, type ProfileName, type Settings, type SettingsPatch } from './types';
+import type { JsonObject, ProfileName, Settings, SettingsPatch } from './types';
 
 /** A service that behaves: tasks of 2 s, honest progress, one callback, no limits. */
 export function defaultSettings(): Settings {

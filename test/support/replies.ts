@@ -1,7 +1,7 @@
 /** Replies and clients as the network's door makes them, for everything above it. */
 import { Account } from '../../nodes/MediaGeneration/transport/account';
-import { type ApiRequest, type ServiceClient } from '../../nodes/MediaGeneration/transport/client';
-import { type Answer, type NoAnswer, type Reply } from '../../nodes/MediaGeneration/answers/reply';
+import type { ApiRequest, ServiceClient } from '../../nodes/MediaGeneration/transport/client';
+import type { Answer, NoAnswer, Reply } from '../../nodes/MediaGeneration/answers/reply';
 
 /** A creation, where a test is not about what it says. */
 export const RAIN = {

@@ -3,7 +3,8 @@ import type { CreationRequest } from '../../nodes/MediaGeneration/answers/reques
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { requestHash } from '../../nodes/MediaGeneration/task/identity';
 import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
-import { Ledger, type NodeRun, type Slot } from '../../nodes/MediaGeneration/task/ledger';
+import { Ledger } from '../../nodes/MediaGeneration/task/ledger';
+import type { NodeRun, Slot } from '../../nodes/MediaGeneration/task/earlier';
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
 const LATER: NodeRun = { ...RUN, executionId: '8' };

@@ -2,7 +2,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, trimmedText } from '../base/json';
 import { invalid, type FailureError } from '../base/outcomes';
-import { valueIn, type ItemFields } from './fields';
+import { type ItemFields } from './fields';
+import { valueIn } from './parameters';
 import type { Operation } from './operation';
 import * as ui from './ui';
 import { dictionary, speechExtraFields } from './voiceSettings';

@@ -8,11 +8,11 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 import { invalid, messageOf } from '../base/outcomes';
-import { quote } from '../base/words';
-import { asBoolean, asNumber, asText, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, asText, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
 import { idProblem } from '../base/pathPart';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
+import { checkTyped, expressionIn, objectIn, rowsIn, valueIn } from './parameters';
 import { checkedTaskId, listedTaskIds } from './taskIds';
 
 /** What a number has to be. An option that is not set counts as the fallback. */
@@ -230,31 +230,4 @@ export class ItemFields {
 	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
 		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
 	}
-}
-
-function expressionIn(typed: unknown): string | undefined {
-	return typeof typed === 'string' && typed.startsWith('=') ? typed : undefined;
-}
-
-/** Refuses an expression that was typed as plain text. An expression's result is data, and may look like one. */
-function checkTyped(typed: unknown, label: string): void {
-	if (typeof typed !== 'string' || expressionIn(typed) !== undefined) return;
-	const [found] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(typed) ?? [];
-	if (found === undefined) return;
-	throw invalid(
-		`"${label}" contains the expression ${quote(found, 60)} as plain text, because the field is set to Fixed`,
-		'Switch it to Expression (above the field, on the right). Nothing was sent.',
-	);
-}
-
-const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
-
-function rowsIn(value: unknown, entry: string): JsonObject[] {
-	const rows = isObject(value) ? value[entry] : undefined;
-	return Array.isArray(rows) ? rows.filter(isObject) : [];
-}
-
-export function valueIn(given: unknown): unknown {
-	const isLocator = isObject(given) && given.__rl === true;
-	return isLocator ? given.value : given;
 }

@@ -2,7 +2,7 @@
  * The parts of a long text: what an item says of them that timed out or failed, and what "Task: Wait" reads of that when it continues.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { type Failure, type LeftText } from '../base/outcomes';
+import type { Failure, LeftText } from '../base/outcomes';
 import { quote } from '../base/words';
 import { asNumber, isObject, textsIn, type JsonObject } from '../base/json';
 import type { Task } from '../answers/task';

@@ -7,7 +7,7 @@ import { logOf } from '../n8n/clean';
 import { createTask, NOT_CREATED, type Submitted } from '../task/create';
 import { SENT_AGAIN, UNCLEAR_ADVICE } from '../answers/creation';
 import type { Created } from '../task/identity';
-import type { Asked, Earlier } from '../task/ledger';
+import type { Asked, Earlier } from '../task/earlier';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { broken } from '../answers/failures';
 import { asFailed, type Failed } from '../answers/verdict';

@@ -9,7 +9,7 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
 import { asText, isObject, sumOf } from '../base/json';
-import type { Earlier } from '../task/ledger';
+import type { Earlier } from '../task/earlier';
 import { hintAtEarlierTests } from './earlierTests';
 import { askedFor, type Item, type ItemResult } from './item';
 import type { Planned } from './plan';

@@ -7,7 +7,7 @@ import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
 import type { Delivered } from '../files/delivery';
 import { requestHash, type Created } from '../task/identity';
-import type { Asked, Slot } from '../task/ledger';
+import type { Asked, Slot } from '../task/earlier';
 import type { Watch } from '../task/wait';
 import type { ServiceClient } from '../transport/client';
 import type { Task } from '../answers/task';

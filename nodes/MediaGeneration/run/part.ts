@@ -2,7 +2,7 @@
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
 import type { Created } from '../task/identity';
-import { endpointOf } from '../task/ledger';
+import { endpointOf } from '../task/earlier';
 import { waitForTask, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
 import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';

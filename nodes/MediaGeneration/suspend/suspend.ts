@@ -1,7 +1,7 @@
 /** Puts an execution to sleep until its tasks have ended. Its items are output if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { endpointOf } from '../task/ledger';
+import { endpointOf } from '../task/earlier';
 import { plainFailureItem } from '../files/nodeError';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';

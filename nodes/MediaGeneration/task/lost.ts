@@ -13,7 +13,7 @@ import { asText } from '../base/json';
 import { unreadable } from '../answers/failures';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
 import type { Created } from './identity';
-import type { Asked } from './ledger';
+import type { Asked } from './earlier';
 import { resemblance, type Resemblance } from './resemblance';
 
 interface SearchDeps extends Clock {

@@ -1,0 +1,80 @@
+/** What is known of a request before it is sent, as the ledger's entries tell it. */
+import type { CreationRequest } from '../answers/request';
+import type { Failure } from '../base/outcomes';
+import { urlOf } from '../base/json';
+import { clockAheadMs, now } from '../base/clock';
+import type { UnrecordedRun } from '../n8n/retry';
+import type { Created } from './identity';
+import { UNANSWERED, type Entry } from './entries';
+
+export interface AgentCall {
+	/** The same for all tries of the call. Has no colon. */
+	id: string;
+	/** The agent and its run, which n8n's Retry repeats. */
+	agent: string;
+}
+
+export interface NodeRun {
+	executionId: string;
+	runIndex: number;
+	call?: AgentCall;
+}
+
+/** The item that a task is for, and the part of its text (0 if there is only one). */
+export interface Slot {
+	item: number;
+	part: number;
+}
+
+export interface Asked {
+	slot: Slot;
+	request: CreationRequest;
+	/** Identifies the request and the service. */
+	hash: string;
+}
+
+export type Earlier =
+	| Created
+	/** Its task may exist. It is searched for, and sent again only if the user asked for that. */
+	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number | undefined }
+	/** n8n was killed before it saved notes: the request may have been sent. */
+	| {
+			kind: 'unrecorded';
+			/** Epoch ms; undefined if n8n doesn't tell when the killed execution began. */
+			sentAt: number | undefined;
+			overAt: number;
+	  }
+	/** The notes can't be read, so it may be paid for. */
+	| { kind: 'unread'; failure: Failure }
+	| { kind: 'nothing' };
+
+/** Drops the query of a receive URL: the rest identifies it, and has no token. */
+export function endpointOf(url: string): string {
+	const parsed = urlOf(url);
+	return parsed === undefined ? url : parsed.origin + parsed.pathname;
+}
+
+/** Times are noted by the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
+export const toNote = (ms: number) => ms + clockAheadMs();
+const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
+export const sentNow = (sentAt: number) => ({ sentAt: toNote(sentAt), aheadMs: clockAheadMs() });
+
+/** Undefined if the machine has slept since, or somebody has set its clock: nobody knows which, so that no task is surely this request's. */
+function sentIn({ sentAt, aheadMs = 0 }: Entry): number | undefined {
+	return Math.abs(aheadMs - clockAheadMs()) < 1_000 ? fromNote(sentAt) : undefined;
+}
+
+export function earlierIn(entry: Entry, current: CreationRequest): Earlier {
+	const { taskId, createdAt = 0, request = current, failure = UNANSWERED } = entry;
+	if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt: sentIn(entry) };
+	const { answer, isTakenUp } = entry;
+	const known = { taskId, createdAt: fromNote(createdAt), answer: answer ?? { task_id: taskId } };
+	return { kind: 'created', ...known, isTakenUp };
+}
+
+/** By our clock, behind which the machine's clock can't be: an execution that began too late would hide its own tasks. */
+export function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
+	const aheadMs = clockAheadMs();
+	const sentAt = beganAt === undefined ? undefined : beganAt - Math.max(0, aheadMs);
+	return { kind: 'unrecorded', sentAt, overAt: endedBefore - aheadMs };
+}
