@@ -73,7 +73,7 @@ interface Asking {
 	/** That of the node's tasks. */
 	type: string;
 	fault: ListFault | undefined;
-	/** Where n8n was killed: when its execution began. Nobody knows when that may have sent what. */
+	/** Where n8n was killed, or the execution stopped: when that began. Nobody knows when it may have sent what. */
 	since: number | undefined;
 }
 

@@ -165,7 +165,9 @@ export class Service {
 			const { elapsed } = this.machine;
 			const isMissing = fault === 'missing' || (fault === undefined && kind === 'none');
 			const said = isMissing ? 'missing' : fault === undefined ? 'list' : 'nothing';
-			const since = this.history.events.some(({ kind }) => kind === 'death') ? 0 : undefined;
+			const since = this.history.events.some(({ kind }) => /^(death|stop)$/.test(kind))
+				? 0
+				: undefined;
 			const answer = listAnswer(this, this.history.list, { elapsed, type, fault, since });
 			const ids = this.tasks.flatMap(({ id }) => (answer.body.includes(`"${id}"`) ? [id] : []));
 			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said, ids });

@@ -59,22 +59,24 @@ export const toNote = (ms: number) => ms + clockAheadMs();
 const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
 export const sentNow = (sentAt: number) => ({ sentAt: toNote(sentAt), aheadMs: clockAheadMs() });
 
-/** Undefined if the machine has slept since, or somebody has set its clock: nobody knows which, so that no task is surely this request's. */
-function sentIn({ sentAt, aheadMs = 0 }: Entry): number | undefined {
+/**
+ * Undefined if the machine has slept since, or somebody has set its clock: nobody knows which, so that no task is surely this request's.
+ * @param aheadMs by how much the machine's clock was ahead then
+ */
+function sentIn(sentAt: number, aheadMs = 0): number | undefined {
 	return Math.abs(aheadMs - clockAheadMs()) < 1_000 ? fromNote(sentAt) : undefined;
 }
 
 export function earlierIn(entry: Entry, current: CreationRequest): Earlier {
 	const { taskId, createdAt = 0, request = current, failure = UNANSWERED } = entry;
-	if (taskId === undefined) return { kind: 'unclear', failure, request, sentAt: sentIn(entry) };
+	if (taskId === undefined)
+		return { kind: 'unclear', failure, request, sentAt: sentIn(entry.sentAt, entry.aheadMs) };
 	const { answer, isTakenUp } = entry;
 	const known = { taskId, createdAt: fromNote(createdAt), answer: answer ?? { task_id: taskId } };
 	return { kind: 'created', ...known, isTakenUp };
 }
 
-/** By our clock, behind which the machine's clock can't be: an execution that began too late would hide its own tasks. */
 export function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
-	const aheadMs = clockAheadMs();
-	const sentAt = beganAt === undefined ? undefined : beganAt - Math.max(0, aheadMs);
-	return { kind: 'unrecorded', sentAt, overAt: endedBefore - aheadMs };
+	const sentAt = beganAt === undefined ? undefined : sentIn(beganAt);
+	return { kind: 'unrecorded', sentAt, overAt: fromNote(endedBefore) };
 }
