@@ -26,12 +26,11 @@ const USABLE = ['timed_out', 'unreachable', 'cancelled', 'undelivered'];
 const isObject = (value: unknown): value is Json =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is ours of an item: fields beside `details` are n8n's, from the input. */
+/** What is ours of an item: fields beside `details` are n8n's, from the input. Details of another error came with the input, too. */
 export function ownOf({ json }: AnItem): Json {
-	const { details } = json;
-	return isObject(details) && OUTCOMES.includes(String(details.outcome))
-		? { ...details, error: json.error }
-		: json;
+	const { details, error } = json;
+	const isOwn = isObject(details) && OUTCOMES.includes(String(details.outcome));
+	return isOwn && details.error === error ? details : json;
 }
 
 export interface Said {
