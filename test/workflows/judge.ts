@@ -36,7 +36,7 @@ export function booksOf({ service, log }: Evidence): Books {
 		unclear: new Set(faulty.map(({ taskId }) => taskId)),
 		warnings: log
 			.split('\n')
-			.filter((line) => /\bpaid\b.*\bNew ones are created/.test(line))
+			.filter((line) => /\bPaid for again, though\b/.test(line))
 			.join('\n'),
 		byId: new Map(tasks.map((task) => [task.id, task])),
 		tagOf: ({ body }) => tagOf(body.text ?? body.prompt),
