@@ -6,7 +6,7 @@ import { inputFile } from './inputFiles';
 import { transcriptOption } from './longText';
 import type { Operation } from './operation';
 import * as ui from './ui';
-import { VOICE_PROVIDERS } from './voice';
+import { providerPrefix } from './voice';
 import { voiceSettings, voiceSettingsField } from './voiceSettings';
 import { callbackUrlField } from './waitingFields';
 
@@ -87,8 +87,7 @@ export const audioOptions: INodeProperties[] = [
 
 /** Takes off the provider's name that the list of voices puts before an ID: with it the task fails. */
 function plainVoice(voice: string): string {
-	const prefix = VOICE_PROVIDERS.map((name) => `${name}_`).find((each) => voice.startsWith(each));
-	return voice.slice(prefix?.length ?? 0);
+	return voice.slice(providerPrefix(voice).length);
 }
 
 type Endpoint = Pick<CreationRequest, 'kind' | 'path' | 'labels' | 'usualFileMb'>;

@@ -15,6 +15,10 @@ import * as ui from './ui';
 export const V1_PROVIDER = 'elevenlabs';
 export const VOICE_PROVIDERS = `${V1_PROVIDER} minimax edge kokoro vbee fishaudio clone`.split(' ');
 
+/** Returns the provider's prefix of a voice ID, with its underscore; empty if it has none. */
+export const providerPrefix = (voice: string): string =>
+	VOICE_PROVIDERS.map((name) => `${name}_`).find((each) => voice.startsWith(each)) ?? '';
+
 function voiceEntry(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.voice_id) ?? asText(record.id);
 	if (value === undefined) return undefined;

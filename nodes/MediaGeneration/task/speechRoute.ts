@@ -1,6 +1,6 @@
 /** Speech by voice ID has two routes: v1 of the specification, and a form at v3 if the service asks for it (docs/service.md, "Two speech routes"). */
 import type { IDataObject } from 'n8n-workflow';
-import { V1_PROVIDER, VOICE_PROVIDERS } from '../actions/voice';
+import { providerPrefix, V1_PROVIDER } from '../actions/voice';
 import { readCreation } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';
 import type { Account, SpeechRoute } from '../transport/account';
@@ -17,7 +17,7 @@ const REFUSALS = new Set([200, 400, 404, 410, 422]);
 
 const isByVoiceId = ({ kind }: CreationRequest) => kind === 'speech-v1';
 const requestVoice = ({ pathFields }: CreationRequest) => asText(pathFields?.voice_id) ?? '';
-const isPrefixed = (voice: string) => VOICE_PROVIDERS.some((name) => voice.startsWith(`${name}_`));
+const isPrefixed = (voice: string) => providerPrefix(voice) !== '';
 
 /** Prefixes the voice ID with its provider's name. */
 export function voiceOnV3(request: CreationRequest): string {
