@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { Output } from '../engine/files';
+import { applySettings } from '../service';
+import type { FormFile } from '../service/form';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, type Item, items } from './harness/execution';
 import { checkFiles } from './harness/files';
 import { CONTEXT_FIELD, notesReference } from '../../nodes/MediaGeneration/suspend/notes';
-import { action, base, type Link, soundEffect, speechByName, start } from './harness/nodes';
+import {
+	action,
+	base,
+	type Link,
+	type Node,
+	soundEffect,
+	speechByName,
+	start,
+} from './harness/nodes';
 import { atLeast } from './harness/version';
 import { waitUntil } from './harness/wait';
+import { exampleSettings } from './harness/workflow';
 
 describe('basics', () => {
 	let context: TestContext;
@@ -66,6 +79,56 @@ describe('basics', () => {
 		const ids = made.map(([name]) => only(execution, name).json.task_id);
 		assert.deepEqual(taskIds.split(',').sort(), ids.sort());
 		assert.equal(found.media_outcome, 'done');
+	});
+
+	it('sends a file of the item: transcribed, in another voice, and its voice alone', async () => {
+		const { rest, service } = context;
+		service.reset();
+		applySettings(service.settings, exampleSettings);
+		const ofFile = (name: string, operation: string, more: object = {}) =>
+			action({ resource: 'audio', operation, inputBinaryField: 'data', ...more }, { name });
+		const voiceId = { __rl: true, mode: 'id', value: 'elevenlabs_21m00Tcm4TlvDq8ikWAM' };
+		const made: Array<[node: Node, endings: string[]]> = [
+			[
+				ofFile('Transcribe', 'transcribe', { options: { transcriptInOutput: true } }),
+				['srt', 'json'],
+			],
+			[
+				ofFile('Change', 'changeVoice', { voiceId, modelId: 'eleven_multilingual_sts_v2' }),
+				['wav'],
+			],
+			[ofFile('Isolate', 'isolateVoice'), ['wav']],
+		];
+		const speak = action({ ...speechByName, text: 'Some words' }, { name: 'Speak' });
+		const workflow = await context.save(
+			[start(), speak, ...made.map(([node]) => node)],
+			[['Start', 'Speak'], ...made.map(([{ name }]): Link => ['Speak', name])],
+		);
+		const execution = await rest.waitForExecution(await rest.runManually(workflow, 'Start'));
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		for (const [{ name }, endings] of made) {
+			const outputs = await checkFiles(context, only(execution, name), endings.length);
+			assert.deepEqual(
+				outputs.map(({ fileName }) => fileName?.split('.').at(-1)),
+				endings,
+				name,
+			);
+		}
+		const { text, transcript } = only(execution, 'Transcribe').json;
+		assert.match(String(text), /^The ferry leaves at nine/);
+		const words = (transcript as Array<{ text: string; end: number }>).map((each) => each.text);
+		assert.equal(words.join(' '), text);
+		const isolated = only(execution, 'Isolate').json;
+		assert.deepEqual(isolated.metadata, {}, 'the address is at the root of the task');
+		assert.equal((isolated.outputs as Output[])[0]?.url, isolated.output_uri);
+		assert.equal(service.creations('voice_changer')[0]?.body.voice_id, '21m00Tcm4TlvDq8ikWAM');
+		const spoken = only(execution, 'Speak').binary?.data ?? assert.fail();
+		const sha256 = createHash('sha256')
+			.update(await rest.download(spoken))
+			.digest('hex');
+		for (const { kind, body } of service.creations(({ kind }) => kind !== 'speech_by_name'))
+			assert.equal((body.file as FormFile[])[0]?.sha256, sha256, kind);
+		assert.equal(service.creations().length, 4);
 	});
 
 	it('evaluates the expressions on which waking depends', async () => {
