@@ -130,6 +130,15 @@ test.each<[string, Item, RegExp]>([
 	expect(found.join('\n')).toMatch(words);
 });
 
+test.each([
+	['slept in is passed on by the Retry', 'waiting', []],
+	['ended is not', 'success', [expect.stringMatching(/has the task of <i0 Generate 1 0>/)]],
+] as const)('a task of a run that %s', async (_, executionStatus, found) => {
+	const runs = [run('Items 1', [[done('a')]], { executionStatus }), run('Items 1', [[done('a')]])];
+	const runData = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': runs };
+	expect(await judged(runData, [task('a', of('i0'))])).toEqual(found);
+});
+
 test('items that never came to a node are missed', async () => {
 	const graph = new Graph('Test', {});
 	graph.link([{ node: 'Items 1', output: 0 }], 'Wait 1');

@@ -89,6 +89,12 @@ interface One {
 
 function ranOf(books: Books, { execution, node, run, number, where }: One): Ran {
 	const { name, waits, splits } = node;
+	// n8n's Retry keeps the run in which the killed execution slept, and passes its items on in a further one.
+	const replaced = runsOf(execution, name)
+		.slice(0, number)
+		.map((each) => !hasEnded(each));
+	const ofThisRun = (wish: string) =>
+		wish.replace(/ (\d+)>$/, (own, of: string) => (replaced[Number(of)] ? ` ${number}>` : own));
 	return {
 		where,
 		kind: node.kind === 'waits' ? 'waits' : 'creates',
@@ -106,7 +112,7 @@ function ranOf(books: Books, { execution, node, run, number, where }: One): Ran 
 			})),
 		taskOf: (id) => {
 			const task = books.byId.get(id);
-			return task && { wish: books.tagOf(task), status: task.status };
+			return task && { wish: ofThisRun(books.tagOf(task)), status: task.status };
 		},
 	};
 }
