@@ -78,7 +78,7 @@ describe('an image with reference files', () => {
 			'a file that the store has lost',
 			references,
 			{ data: inMemory(two), other: { ...inMemory(two), id: 'filesystem-v2:gone', data: '' } },
-			'A file of the request could not be read: ',
+			'The item could not be handled: ',
 		],
 	])('%s: invalid, and nothing is sent', async (_, options, binary, message) => {
 		const inputs = [itemWith(binary)];

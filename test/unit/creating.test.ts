@@ -1,11 +1,12 @@
 /** What a run knows of the tasks of earlier tries before it creates anything. */
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import { expectEarlier } from '../../nodes/MediaGeneration/run/creating';
-import { askedFor, type CreatedPart, type Item } from '../../nodes/MediaGeneration/run/item';
+import type { CreatedPart, Item } from '../../nodes/MediaGeneration/run/item';
 import type { Run } from '../../nodes/MediaGeneration/run/run';
 import { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 import { findLost } from '../../nodes/MediaGeneration/task/lost';
 import { answer, scriptedClient } from '../support/replies';
+import { atOnce } from '../support/work';
 import { VirtualClock } from '../support/virtualClock';
 
 const request = (): CreationRequest => ({
@@ -15,10 +16,7 @@ const request = (): CreationRequest => ({
 const RUN = { executionId: '7', runIndex: 0 };
 
 /** A try after one that left something of its only item; the service lists one task with that text. */
-function laterTry(
-	leave: (ledger: Ledger, part: ReturnType<typeof askedFor>) => void,
-	killed = false,
-) {
+function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = false) {
 	const clock = new VirtualClock(1_700_000_000_000);
 	const task = {
 		id: 'a',
@@ -29,19 +27,21 @@ function laterTry(
 	const client = scriptedClient(() =>
 		answer(200, { data: [task], has_more: false }, { date: new Date(clock.now()).toUTCString() }),
 	);
-	const part: CreatedPart = { kind: 'creates', slot: { item: 0, part: 0 }, request: request() };
+	const part: CreatedPart = {
+		...{ kind: 'creates', hash: 'h' },
+		slot: { item: 0, part: 0 },
+		request: request(),
+	};
 	const ledger = new Ledger(
 		{},
 		RUN,
 		killed ? { killed: { beganAt: clock.now(), endedBefore: clock.now() + 1 } } : {},
 	);
-	leave(ledger, askedFor(client, part));
+	leave(ledger, part);
 	const counted: string[] = [];
 	const spending = { note: ({ taskId }: { taskId: string }) => counted.push(taskId) };
 	const run = { client, ledger, spending } as unknown as Run;
-	const work = expectEarlier(run, [{ parts: [part] } as unknown as Item]);
-	let step = work.next();
-	while (step.done !== true) step = work.next();
+	const stop = atOnce(expectEarlier(run, [{ parts: [part] } as unknown as Item]));
 	/** The search of another, equal request. */
 	const search = async () =>
 		await clock.run(
@@ -50,7 +50,7 @@ function laterTry(
 				{ request: request(), sentAt: clock.now(), isEarlier: true },
 			),
 		);
-	return { client, counted, search, stop: step.value };
+	return { client, counted, search, stop };
 }
 
 const unclear = { outcome: 'unknown', message: 'm', description: 'd' } as const;

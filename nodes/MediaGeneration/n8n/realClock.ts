@@ -21,15 +21,15 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 export const realClock: Clock = { now, sleep: pause };
 
 /** Does the work in pieces of 15 ms, so that it does not block n8n's event loop. */
-export async function inPieces<T>(work: Work<T>): Promise<T> {
+export async function inPieces<T>(work: Work<T> | AsyncGenerator<undefined, T>): Promise<T> {
 	let [since, isLong] = [now(), false];
-	let step = work.next();
+	let step = await work.next();
 	while (step.done !== true) {
 		if (now() - since >= 15) {
 			await pause(0);
 			[since, isLong] = [now(), true];
 		}
-		step = work.next();
+		step = await work.next();
 	}
 	// Give what follows long work a turn of its own.
 	if (isLong) await pause(0);

@@ -11,7 +11,7 @@ import type { Asked, Earlier } from '../task/earlier';
 import { expectTask, findLost, withCandidates, type Finding } from '../task/lost';
 import { broken } from '../answers/failures';
 import { asFailed, type Failed } from '../answers/verdict';
-import { askedFor, type CreatedPart, type Item } from './item';
+import { createdParts, type CreatedPart, type Item } from './item';
 import type { Run } from './run';
 
 /**
@@ -21,10 +21,9 @@ import type { Run } from './run';
 export function* expectEarlier(run: Run, items: readonly Item[]): Work<() => void> {
 	const { client, ledger, spending } = run;
 	const ends: Array<() => void> = [];
-	for (const part of items.flatMap(({ parts }) => parts)) {
+	for (const part of items.flatMap(createdParts)) {
 		yield;
-		if (part.kind !== 'creates') continue;
-		const earlier = ledger.earlierOf(askedFor(client, part));
+		const earlier = ledger.earlierOf(part);
 		if (earlier.kind === 'unrecorded') ends.push(expectTask(client.account, part.request));
 		if (earlier.kind === 'unclear') ends.push(expectTask(client.account, earlier.request));
 		if (earlier.kind !== 'created') continue;
@@ -38,13 +37,12 @@ export function* expectEarlier(run: Run, items: readonly Item[]): Work<() => voi
 export async function createdFor(
 	run: Run,
 	item: Item,
-	part: CreatedPart,
+	asked: CreatedPart,
 ): Promise<Created | Failed> {
-	const { client, ledger, paidTasks } = run;
-	const asked = askedFor(client, part);
+	const { ledger, paidTasks } = run;
 	try {
 		const made = await createOnce(run, item, asked);
-		if (made.kind === 'created') paidTasks.add(made.taskId, part.slot.item);
+		if (made.kind === 'created') paidTasks.add(made.taskId, asked.slot.item);
 		return made;
 	} catch (error) {
 		// What was sent has a note, which prevents another try from sending it again.

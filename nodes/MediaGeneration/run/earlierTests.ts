@@ -5,7 +5,7 @@
 import { BoundedMap } from '../base/boundedMap';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
-import { askedFor, type Item, type ItemResult } from './item';
+import { createdParts, type Item, type ItemResult } from './item';
 import type { Run } from './run';
 
 interface TestRun {
@@ -25,10 +25,8 @@ const testRuns = new BoundedMap<string, TestRun>();
 const isManual = ({ context }: Run) => context.getMode() === 'manual';
 
 /** Identifies what an item asks for; undefined if it creates nothing. */
-function keyFor({ context, client }: Run, { parts }: Item): string | undefined {
-	const hashes = parts.flatMap((part) =>
-		part.kind === 'creates' ? [askedFor(client, part).hash] : [],
-	);
+function keyFor({ context }: Run, item: Item): string | undefined {
+	const hashes = createdParts(item).map(({ hash }) => hash);
 	if (hashes.length === 0) return undefined;
 	return [context.getWorkflow().id, context.getNode().id, ...hashes].join(' ');
 }

@@ -15,14 +15,13 @@ import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { rememberTests } from './earlierTests';
 import { hintAtFiles, hintAtItems } from './hints';
-import { readInputFiles } from './readFiles';
 import { goToSleep } from './asleep';
 import { conclude, haltAfter } from './conclude';
 import { expectEarlier } from './creating';
-import { failedResult, type Item, type ItemResult } from './item';
+import { failedResult, type Item, type ItemResult, type Plan, type Planned } from './item';
 import { runPart } from './part';
 import { Report, type Executing } from './output';
-import { planItems, runSettings, type Planned } from './plan';
+import { planItems, runSettings } from './plan';
 import { prepareItems } from './prepare';
 import { openClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
@@ -39,8 +38,7 @@ export async function generate(
 	const ledger = new Ledger(storeOf(context), runOf(context), { killed, clean });
 	const report = new Report(executing, ledger, items);
 	const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
-	const read = await inPieces(planItems(operation, items, earlier));
-	const planned = await readInputFiles(context, read);
+	const planned = await inPieces(planItems(operation, items, earlier));
 	report.throwFirstFailure(planned);
 	const hasItems = planned.some(({ kind }) => kind === 'item');
 	const open = async () => {
@@ -59,7 +57,7 @@ export async function generate(
 async function runPlanned(
 	report: Report,
 	client: ServiceClient,
-	planned: Planned,
+	planned: Planned<Plan>,
 ): Promise<INodeExecutionData[]> {
 	const { context, ledger, continueOnFail } = report;
 	const options = { ...runSettings(report.items), continueOnFail };
@@ -91,7 +89,7 @@ async function runPlanned(
 }
 
 /** Returns the results in order, once no item has anything under way. Never rejects. */
-async function runItems(run: Run, ready: Planned): Promise<ItemResult[]> {
+async function runItems(run: Run, ready: Planned<Item>): Promise<ItemResult[]> {
 	const items = ready.filter((each) => each.kind === 'item');
 	run.awake.add(items.flatMap(({ parts }) => parts));
 	const stopExpecting = await inPieces(expectEarlier(run, items));

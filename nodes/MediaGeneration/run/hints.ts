@@ -9,25 +9,16 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
 import { asText, isObject, sumOf } from '../base/json';
-import type { Earlier } from '../task/earlier';
 import { hintAtEarlierTests } from './earlierTests';
-import { askedFor, type Item, type ItemResult } from './item';
-import type { Planned } from './plan';
+import { leftOf, type Item, type ItemResult, type Planned } from './item';
 import type { Run } from './run';
-
-/** Lists what earlier tries left of the tasks that an item creates. */
-function earlierOf({ client, ledger }: Run, { parts }: Item): Array<Earlier['kind']> {
-	return parts.flatMap((part) =>
-		part.kind === 'creates' ? [ledger.earlierOf(askedFor(client, part)).kind] : [],
-	);
-}
 
 /** The option sends a creation again if its answer never came and the service's list does not show its task. */
 function warnOfRepeats(run: Run, items: readonly Item[]): void {
 	const unclear = items.filter(
 		(item) =>
 			item.settings.sendUnclearAgain &&
-			earlierOf(run, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
+			leftOf(run, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
 	);
 	if (unclear.length === 0) return;
 	const which = itemsInWords(unclear.map(({ index }) => index));
@@ -50,7 +41,7 @@ function warnOfPaidInput(run: Run, items: readonly Item[]): void {
 	const paid = items.flatMap((item) => {
 		const usable = usableTasksOf(input[item.index]?.json ?? {});
 		if (usable.length === 0) return [];
-		const isNew = earlierOf(run, item).some((kind) => kind !== 'created' && kind !== 'unread');
+		const isNew = leftOf(run, item).some((kind) => kind !== 'created' && kind !== 'unread');
 		return isNew ? usable : [];
 	});
 	if (paid.length === 0) return;
@@ -110,7 +101,7 @@ function showLargeFiles(context: IExecuteFunctions, items: readonly Item[]): voi
 }
 
 /** Call this before anything is created. */
-export function hintAtItems(run: Run, ready: Planned): void {
+export function hintAtItems(run: Run, ready: Planned<Item>): void {
 	const items = ready.filter((each) => each.kind === 'item');
 	hintAtEarlierTests(run, items);
 	warnOfManyParts(run.context, items);

@@ -6,39 +6,42 @@ import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
 import type { Delivered } from '../files/delivery';
-import { requestHash, type Created } from '../task/identity';
-import type { Asked, Slot } from '../task/earlier';
+import type { Created } from '../task/identity';
+import type { Asked, Earlier, Slot } from '../task/earlier';
+import type { Ledger } from '../task/ledger';
 import type { Watch } from '../task/wait';
-import type { ServiceClient } from '../transport/client';
 import type { Task } from '../answers/task';
 import type { Done, Failed } from '../answers/verdict';
 
-export interface CreatedPart {
-	kind: 'creates';
-	slot: Slot;
-	request: CreationRequest;
-}
+type AwaitedTask = { kind: 'awaits'; taskId: string; seen: boolean };
 
-export type Part =
-	| CreatedPart
-	/** `task: wait` waits for a task that was made earlier. */
-	| { kind: 'awaits'; slot: Slot; taskId: string; seen: boolean };
-
-/** Describes a part's request to the ledger. */
-export function askedFor({ credentials }: ServiceClient, { slot, request }: CreatedPart): Asked {
-	return { slot, request, hash: requestHash(credentials.baseUrl, request) };
-}
-
-export interface Item {
+/** What the fields of an input item ask for: tasks to create, or tasks that were made earlier. */
+export interface Plan {
 	kind: 'item';
 	index: number;
 	settings: ItemSettings;
 	/** Input files that go into its request. */
 	files: readonly InputFile[];
-	parts: readonly Part[];
+	wanted: ReadonlyArray<{ kind: 'creates'; request: CreationRequest } | AwaitedTask>;
 	assembly: Assembly;
+}
+
+export type CreatedPart = { kind: 'creates' } & Asked;
+export type Part = CreatedPart | (AwaitedTask & { slot: Slot });
+
+/** A plan that was checked, and whose files were read. */
+export interface Item extends Pick<Plan, 'kind' | 'index' | 'settings' | 'assembly'> {
+	parts: readonly Part[];
 	/** Why no task may be created for it. Those of earlier tries are searched for. */
 	refusal?: Failure | undefined;
+}
+
+export const createdParts = ({ parts }: Item): CreatedPart[] =>
+	parts.filter((part) => part.kind === 'creates');
+
+/** Lists what earlier tries left of the tasks that an item creates. */
+export function leftOf({ ledger }: { ledger: Ledger }, item: Item): Array<Earlier['kind']> {
+	return createdParts(item).map((part) => ledger.earlierOf(part).kind);
 }
 
 /** A task that the execution can sleep on. */
@@ -70,6 +73,11 @@ export type ItemResult = { index: number; taskIds: string[]; item?: Item } & (
 	| { kind: 'asleep'; item: Item; parts: readonly SleepingPart[] }
 	| { kind: 'halted' }
 );
+
+/** Items to work on, and the results of those that got theirs before the run. */
+export type Planned<Each extends { kind: 'item' } = { kind: 'item' }> = ReadonlyArray<
+	Each | ItemResult
+>;
 
 export type FailedResult = Extract<ItemResult, { kind: 'failed' }>;
 

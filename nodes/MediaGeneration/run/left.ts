@@ -4,8 +4,7 @@
  */
 import { itemsInWords } from '../base/words';
 import type { Ledger } from '../task/ledger';
-import type { FailedResult } from './item';
-import type { Planned } from './plan';
+import type { FailedResult, Planned } from './item';
 
 export interface Left {
 	/** Tasks that are paid for and can still be fetched. */

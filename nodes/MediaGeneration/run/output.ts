@@ -8,9 +8,8 @@ import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/outcomes';
-import type { FailedResult, ItemResult } from './item';
+import type { FailedResult, ItemResult, Planned } from './item';
 import { adviceAfter, failuresIn, leftBy, RETRY, wordsFor, wordsForUnclear } from './left';
-import type { Planned } from './plan';
 import type { Spending } from '../task/spending';
 
 /** Returns the JSON of an input item if "Include Input" is on; an option that can't be read is off. */

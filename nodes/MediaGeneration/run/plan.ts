@@ -6,17 +6,15 @@ import { readItemSettings, readRunSettings, type RunSettings } from '../actions/
 import type { Work } from '../base/clock';
 import { asFailure, attempt } from '../base/outcomes';
 import type { Ledger } from '../task/ledger';
-import { failedResult, type Item, type ItemResult } from './item';
+import { failedResult, type Plan, type Planned } from './item';
 import { planAwaited } from './planAwaited';
-
-export type Planned = ReadonlyArray<Item | ItemResult>;
 
 /** Where the texts of an earlier try are noted; undefined if n8n does not repeat the node. */
 type EarlierTexts = Pick<Ledger, 'firstTexts'> | undefined;
 
 type Creating = Extract<Job, { kind: 'creates' }>;
 
-function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts): Work<Item> {
+function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts): Work<Plan> {
 	const index = fields.itemIndex;
 	const settings = readItemSettings(fields, false, work.callsBack);
 	const { longText } = settings;
@@ -26,18 +24,16 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 	const isLong = longText.kind !== 'off';
 	const texts = isLong ? (earlier?.firstTexts(index, split) ?? split) : split;
 	const requests = isLong ? requestsFor(whole, texts) : [whole];
-	const parts = requests.map((request, part) => {
-		return { kind: 'creates', slot: { item: index, part }, request } as const;
-	});
-	return { kind: 'item', index, settings, files, parts, assembly: { longText, texts } };
+	const wanted = requests.map((request) => ({ kind: 'creates', request }) as const);
+	return { kind: 'item', index, settings, files, wanted, assembly: { longText, texts } };
 }
 
 export function* planItems(
 	{ work }: Operation,
 	items: readonly ItemFields[],
 	earlier: EarlierTexts,
-): Work<Planned> {
-	const planned: Array<Item | ItemResult> = [];
+): Work<Planned<Plan>> {
+	const planned: Array<Planned<Plan>[number]> = [];
 	for (const fields of items) {
 		try {
 			// Those of one item count, but wrong ones are refused wherever they are.

@@ -15,7 +15,7 @@ import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../answers/task';
 import { FAILED_ADVICE } from '../answers/failures';
-import { failedResult, type Item, type ItemResult } from './item';
+import { failedResult, type Plan, type Planned } from './item';
 
 /** What an input item carries. */
 interface Brought {
@@ -90,7 +90,7 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: Brought): s
 }
 
 /** Several tasks of one item become items of their own, unless they are the parts of its text. */
-export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
+export function planAwaited(fields: ItemFields): Planned<Plan> {
 	const { input, itemIndex: index } = fields;
 	const brought = broughtBy(input);
 	const { own, left, failed } = brought;
@@ -112,11 +112,9 @@ export function planAwaited(fields: ItemFields): Array<Item | ItemResult> {
 		);
 	// A node of this package made those that ran out of time, so their IDs are not mistyped.
 	const seen = areOwn && (own.unfinished === true || failed?.outcome === 'timed_out');
-	const item = (ids: readonly string[], assembly: Assembly): Item => {
-		const parts = ids.map((taskId, part) => {
-			return { kind: 'awaits', slot: { item: index, part }, taskId, seen } as const;
-		});
-		return { kind: 'item', index, settings, files: [], parts, assembly };
+	const item = (ids: readonly string[], assembly: Assembly): Plan => {
+		const wanted = ids.map((taskId) => ({ kind: 'awaits', taskId, seen }) as const);
+		return { kind: 'item', index, settings, files: [], wanted, assembly };
 	};
 	if (whole !== undefined) return [item(whole.taskIds, whole.assembly)];
 	return taskIds.map((taskId) => item([taskId], { longText: { kind: 'off' }, texts: [] }));

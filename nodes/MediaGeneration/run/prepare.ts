@@ -1,8 +1,6 @@
 /** Refuses what can be refused before anything is created, and sets the URLs that the service calls when tasks end. */
 import type { ItemSettings } from '../actions/waiting';
-import type { Work } from '../base/clock';
 import {
-	attempt,
 	attemptAsync,
 	FailureError,
 	invalid,
@@ -15,18 +13,27 @@ import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/
 import { isCalledBack } from '../suspend/notes';
 import { readBalance } from '../transport/reading';
 import { ownAddress, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
-import { askedFor, failedResult, type Item, type Part } from './item';
-import type { Planned } from './plan';
+import { requestHash } from '../task/identity';
+import {
+	createdParts,
+	failedResult,
+	leftOf,
+	type Item,
+	type Part,
+	type Plan,
+	type Planned,
+} from './item';
+import { readFiles } from './readFiles';
 import type { Run } from './run';
 
 interface Prepared {
-	ready: Planned;
+	ready: Planned<Item>;
 	/** How the execution can be woken, or why it can't be; undefined if nothing suspends. */
 	waking: Attempt<Waking> | undefined;
 }
 
-export async function prepareItems(run: Run, planned: Planned): Promise<Prepared> {
-	const { context, client, ledger, stop: signal } = run;
+export async function prepareItems(run: Run, planned: Planned<Plan>): Promise<Prepared> {
+	const { context, client, stop: signal } = run;
 	const { credentials } = client;
 	const items = planned.filter((each) => each.kind === 'item');
 	const sleeping = items.filter(sleeps);
@@ -39,63 +46,71 @@ export async function prepareItems(run: Run, planned: Planned): Promise<Prepared
 	await warnOfCallbackUrls(context, urls, { here, ...credentials });
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;
-	const created = sleeping.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'creates'));
+	const created = sleeping.flatMap(({ wanted }) => wanted.filter(({ kind }) => kind === 'creates'));
 	const called = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
-	const checked = { client, ledger, waking, balance, here, called };
-	return { ready: await inPieces(checkedItems(planned, checked)), waking };
+	const checks = { waking, balance, here, called };
+	return { ready: await inPieces(prepareEach(run, planned, checks)), waking };
 }
 
-const sleeps = ({ settings }: Item) => settings.waiting.kind === 'suspend';
+async function* prepareEach(
+	run: Run,
+	planned: Planned<Plan>,
+	checks: Checks,
+): AsyncGenerator<undefined, Planned<Item>> {
+	const ready: Array<Planned<Item>[number]> = [];
+	for (const each of planned) {
+		yield;
+		if (each.kind !== 'item') {
+			ready.push(each);
+			continue;
+		}
+		const made = await attemptAsync(async () => await prepareItem(run, each, checks));
+		ready.push(made.ok ? made.value : failedResult(each.index, made.failure));
+	}
+	return ready;
+}
 
-interface Checked extends Pick<Run, 'client' | 'ledger'>, Pick<Prepared, 'waking'> {
+const sleeps = ({ settings }: Plan) => settings.waiting.kind === 'suspend';
+
+interface Checks extends Pick<Prepared, 'waking'> {
 	/** Read if Minimum Credits needs it. */
 	balance: Attempt<number> | undefined;
 	/** Origin of this n8n. */
 	here: string | undefined;
 	/** Parts whose callbacks wake the execution. */
-	called: ReadonlySet<Part>;
-}
-
-function* checkedItems(planned: Planned, checked: Checked): Work<Planned> {
-	const ready: Array<Planned[number]> = [];
-	for (const each of planned) {
-		const made = attempt(() => (each.kind === 'item' ? checkedItem(each, checked) : each));
-		ready.push(made.ok ? made.value : failedResult(each.index, made.failure));
-		yield;
-	}
-	return ready;
+	called: ReadonlySet<Plan['wanted'][number] | undefined>;
 }
 
 /** Throws an `invalid` failure if the item may not run. */
-function checkedItem(item: Item, checked: Checked): Item {
-	for (const part of item.parts)
-		if (part.kind === 'creates') checked.ledger.takeUp(askedFor(checked.client, part));
-	const wakes = sleeps(item) ? checked.waking : undefined;
-	const waking = wakes && valueOf(wakes);
-	const refusal = creditsRefusal(item.settings, checked.balance);
-	if (refusal !== undefined && isNew(item, checked)) throw new FailureError(refusal);
-	const parts = item.parts.map((part): Part => {
-		if (part.kind === 'awaits') return part;
-		const { request } = part;
-		const wakesUp = waking?.callable === true && checked.called.has(part);
-		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(item.settings, checked);
-		if (receive_url === undefined) return part;
-		return { ...part, request: { ...request, body: { ...request.body, receive_url } } };
+async function prepareItem(run: Run, plan: Plan, checks: Checks): Promise<Item> {
+	const { context, client, ledger } = run;
+	const { index, settings, wanted, assembly } = plan;
+	const files = await readFiles(context, plan.files);
+	const parts = wanted.map((each, part): Part => {
+		const slot = { item: index, part };
+		if (each.kind === 'awaits') return { ...each, slot };
+		const request = { ...each.request, ...(files.length > 0 && { files }) };
+		return { ...each, slot, request, hash: requestHash(client.credentials.baseUrl, request) };
 	});
-	return { ...item, parts, refusal };
-}
-
-/** Tells whether earlier tries left nothing of a part. What they may have left is searched for, whatever the balance is. */
-function isNew({ parts }: Item, { client, ledger }: Checked): boolean {
-	return parts.some(
-		(part) =>
-			part.kind === 'creates' && ledger.earlierOf(askedFor(client, part)).kind === 'nothing',
-	);
+	const refusal = creditsRefusal(settings, checks.balance);
+	const item: Item = { kind: 'item', index, settings, parts, assembly, refusal };
+	for (const part of createdParts(item)) ledger.takeUp(part);
+	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
+	for (const { slot, request } of createdParts(item)) {
+		const wakesUp = waking?.callable === true && checks.called.has(wanted[slot.part]);
+		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(run, settings, checks.here);
+		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
+	}
+	// What earlier tries may have left is searched for, whatever the balance is.
+	if (refusal !== undefined && leftOf(run, item).includes('nothing'))
+		throw new FailureError(refusal);
+	return item;
 }
 
 function ownReceiveUrl(
+	{ client }: Run,
 	{ waiting, callbackReference: reference }: ItemSettings,
-	{ client, here }: Checked,
+	here: string | undefined,
 ): string | undefined {
 	const url = waiting.callbackUrl;
 	return url && prepareReceiveUrl(url, client.credentials, { reference, here, now: Date.now() });
