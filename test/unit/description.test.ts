@@ -254,6 +254,22 @@ describe('which fields are shown', () => {
 			expect(shownAs('body', { ...create, bodyContentType })).toHaveLength(1);
 	});
 
+	test.each(operations)('$resource: $value has the fields that its options depend on', (each) => {
+		const { resource, value: operation } = each;
+		const values = valuesWith({ resource, operation });
+		const collections = action.properties.filter(
+			(field) =>
+				field.type === 'collection' &&
+				NodeHelpers.displayParameter(values, field, { typeVersion: 1 }, action, values),
+		);
+		const shows = fieldsIn(collections).map(({ displayOptions: { show = {} } = {} }) => show);
+		const missing = shows
+			.filter((show) => (show['/operation'] ?? [operation]).some((shown) => shown === operation))
+			.flatMap((show) => Object.keys(show).map((name) => name.replace(/^\//, '')))
+			.filter((name) => !name.startsWith('@') && !(name in values));
+		expect(missing).toEqual([]);
+	});
+
 	test('a tool of an agent has no fields for files, and a word on what limits its cost', () => {
 		const tool = { ...action, name: 'mediaGenerationTool' };
 		const ofTool = Object.keys(forRun(sound, tool) ?? {});

@@ -80,7 +80,8 @@ export const audioFields: INodeProperties[] = [
 
 export const audioOptions: INodeProperties[] = [
 	audioExtraFields,
-	...only('transcribe', [...Object.values(transcriptionSettings), transcriptOption]),
+	...only('transcribe', Object.values(transcriptionSettings)),
+	...ui.shownWhen({ operation: ['dub', 'transcribe'] }, [transcriptOption]),
 	...only('dub', [noCloning, ...Object.values(dubbingSettings)]),
 	...only('changeVoice', Object.values(changeSettings)),
 ];

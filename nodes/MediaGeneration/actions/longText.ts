@@ -62,7 +62,7 @@ export const transcriptOption = ui.toggle('Transcript in Output', 'transcriptInO
 	description:
 		'Whether to add the captions to the JSON as a list of text, start and end in seconds',
 	displayOptions: {
-		show: { downloadOutput: [true], withTranscript: [true] },
+		show: { downloadOutput: [true] },
 		hide: { waitForCompletion: [false] },
 	},
 });

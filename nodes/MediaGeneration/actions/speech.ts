@@ -91,7 +91,7 @@ export const speech: Resource = {
 	options: [
 		speechExtraFields,
 		...ui.shownWhen(forText, longTextOptions),
-		transcriptOption,
+		...ui.shownWhen({ withTranscript: [true] }, [transcriptOption]),
 		...ui.shownWhen(
 			{ operation: ['generateByVoiceId', 'generateDialogue'] },
 			Object.values(dictionary),
