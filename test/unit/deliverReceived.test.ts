@@ -72,11 +72,11 @@ test.each<[IDataObject, string]>([
 });
 
 test('a file that is gone: the item goes out with its address and the reason', async () => {
-	const { item } = await delivered({ items: [RECEIVED], status: 404 });
+	const { item } = await delivered({ items: [RECEIVED], status: 410 });
 	expect(item).not.toHaveProperty('binary');
 	expect(item?.json).toMatchObject({
 		...{ task_id: 't1', verified: true, outputs: [{ url: FILE }] },
-		download_error: expect.stringContaining('404') as string,
+		download_error: expect.stringContaining('410') as string,
 	});
 });
 

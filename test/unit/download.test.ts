@@ -1,6 +1,7 @@
 /** One file in at most four tries: whole or not at all, in bounded time, and nothing left open. */
 import fc from 'fast-check';
 import type { NotOpened } from '../../nodes/MediaGeneration/transport/fileHost';
+import { toneWav } from '../service/media/tone';
 import { digest, FILE, host, type Served } from './scriptedHost';
 
 const hosts: Array<ReturnType<typeof host>> = [];
@@ -101,6 +102,31 @@ test.each([UNMEASURED, { ...UNMEASURED, 'transfer-encoding': 'identity' }])(
 		expect(requests).toHaveLength(3);
 	},
 );
+
+/** Four thousand bytes of samples, of which the header says something else. */
+function wavOf(stated: number, samples = 4_000): Buffer {
+	const wav = toneWav('Hello', { sampleRate: 16_000 }).subarray(0, 44 + samples);
+	wav.writeUInt32LE(stated, 40);
+	return wav;
+}
+
+test.each<[string, Buffer, Record<string, string>, problem: string]>([
+	['whole', wavOf(4_000), UNSTATED, ''],
+	['cut', wavOf(4_000, 2_000), UNSTATED, 'the sound broke off after 2000 of 4000 bytes'],
+	['cut, of a host that just closes', wavOf(4_000, 2_000), UNMEASURED, 'the sound broke off'],
+	['as long as its host says', wavOf(4_000, 2_000), {}, ''],
+	['whose header counts itself', wavOf(4_044), UNSTATED, ''],
+	...[0, 0x7fff_f000, 0x7fff_ffff, 0xffff_ffff].map(
+		(size): [string, Buffer, Record<string, string>, string] => {
+			return [`streamed, of ${size.toString(16)} bytes`, wavOf(size), UNSTATED, ''];
+		},
+	),
+])('a WAV file %s', async (_name, body, headers, problem) => {
+	const { run, requests } = serving(() => ({ body, headers }));
+	if (problem === '') expect((await run()).bytes).toEqual(body);
+	else await expect(run()).rejects.toThrow(problem);
+	expect(requests).toHaveLength(problem === '' ? 1 : 4);
+});
 
 describe('a length that was stated once', () => {
 	const shorter = { body: FILE.subarray(0, 150_000), headers: UNSTATED };

@@ -23,6 +23,8 @@ interface FactsOf<Kind, Format> {
 	/** That of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;
 	seconds: number;
+	/** What the header of a WAV file states, if it does: more than the file has if it was cut. */
+	statedBytes?: number | undefined;
 }
 
 export interface WavFormat {

@@ -29,6 +29,9 @@ export function silentSample({ bits, blockBytes }: WavFormat): Buffer {
 	return Buffer.alloc(blockBytes, bits <= 8 ? 0x80 : 0);
 }
 
+/** Programs that write a stream can't know its size. They state 0, 0xffffffff, or 2 GiB less a few: the samples then reach to the end of the file. */
+const STREAMED_BYTES = 0x7fff_0000;
+
 /** Sizes in WAV and MP3 files have 32 bits. */
 export const MOST_BYTES = 0xffff_ffff;
 
@@ -58,9 +61,10 @@ export function* scanWav(file: Unread): Scan {
 		at += 8;
 		if (id === 'data') {
 			if (format === undefined) return noSound('is a WAV file that does not state its format');
-			// A file that was written as a stream does not state its size: its samples go on to its end.
 			yield* file.read(Infinity, 0);
-			return factsOf(format, at, Math.min(size || Infinity, file.total - at));
+			const isStated = size > 0 && size < STREAMED_BYTES;
+			const there = Math.min(isStated ? size : Infinity, file.total - at);
+			return { ...factsOf(format, at, there), statedBytes: isStated ? size : undefined };
 		}
 		if (id === 'fmt ') {
 			const wanted = Math.min(size, 64);

@@ -185,9 +185,14 @@ class Transfer {
 		const { length } = learnt;
 		if (length !== undefined && received < length)
 			throw new Error(`the file broke off after ${received} of ${length} bytes`);
+		if (length !== undefined) return;
+		const sound = this.scanner.end();
+		// Some headers count themselves, too.
+		if (sound.kind === 'wav' && received < (sound.statedBytes ?? 0))
+			throw new Error(`the sound broke off after ${sound.bytes} of ${sound.statedBytes} bytes`);
 		// A chunked body says itself where it ends, so that a cut differs from an end.
 		const isChunked = /chunked/i.test(headerOf(headers, 'transfer-encoding') ?? '');
-		if (length !== undefined || isChunked || learnt.endSeenAt === received) return;
+		if (isChunked || learnt.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
 		this.learnt = { ...learnt, endSeenAt: received };
 		throw new Error(
