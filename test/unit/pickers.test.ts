@@ -250,6 +250,7 @@ test.each<readonly [list: string, route: string, body: unknown, Shown[]]>([
 	['Voices', '/v1/voices', { data: 'a' }, []],
 	voice({ voice_id: '', id: 7, name: 'Seven' }, ['7', 'Seven']),
 	voice({ name: 'nobody' }),
+	voice({ id: 'a/b', name: 'In no path' }),
 	voice(null),
 	voice({ id: 'a', name: 'Ann', ...of }, ['a', 'Ann (English, Irish, female)']),
 	voice({ id: 'a', labels: of }, ['a', 'a (English, Irish, female)']),

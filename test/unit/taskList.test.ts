@@ -107,8 +107,8 @@ test('what a limit cuts off a list keeps its order, oldest first as well', async
 	expect(await idsOf({ parameters, answer: () => ({ body: list }) })).toEqual(['t1', 't2']);
 });
 
-test('a task that stands on two pages comes once; a list that repeats itself ends', async () => {
-	const overlapping = [[...range(2, 5), null, {}], range(0, 3)];
+test('a task that stands on two pages comes once, and one without a usable ID never; a list that repeats itself ends', async () => {
+	const overlapping = [[...range(2, 5), null, {}, { id: 'a/b' }], range(0, 3)];
 	const ids = await idsOf({ parameters: all, answer: pages(overlapping) });
 	expect(ids).toEqual(['t4', 't3', 't2', 't1', 't0']);
 	const { json, requests } = await runNode({

@@ -1,13 +1,7 @@
 /** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
 import { asText, type JsonObject } from '../base/json';
-import {
-	joinTexts,
-	readList,
-	wholeList,
-	type List,
-	type ListEntry,
-	type ListRoute,
-} from './pickLists';
+import { joinTexts, pickList, wholeList, type ListEntry, type PickList } from './pickLists';
+import { readPages } from '../transport/pages';
 import type { Resource } from './operation';
 import { choice, limitFields, select } from './ui';
 
@@ -25,15 +19,10 @@ function modelEntry(record: JsonObject): ListEntry | undefined {
 const speechModel = (record: JsonObject) =>
 	record.can_do_text_to_speech === false ? undefined : modelEntry(record);
 
-const modelsAt = (what: string, route: ListRoute): List => ({
-	what,
-	optional: true,
-	routes: [route],
-});
-
-export const models: Record<'image' | 'speech', List> = {
-	image: modelsAt('image models', wholeList('/v1i/models', modelEntry)),
-	speech: modelsAt('speech models', wholeList('/v1/models', speechModel)),
+/** Each makes the list of what has some words in it. */
+export const models: Record<'image' | 'speech', (words: string) => PickList> = {
+	image: (words) => pickList('image models', [wholeList('/v1i/models', words, modelEntry)], true),
+	speech: (words) => pickList('speech models', [wholeList('/v1/models', words, speechModel)], true),
 };
 
 export const model: Resource = {
@@ -60,8 +49,8 @@ export const model: Resource = {
 				kind: 'reads',
 				async read(from, fields) {
 					const type = fields.choice('modelType', 'Model Type', ['image', 'speech']);
-					const found = await readList(from, models[type], { limit: fields.limit() });
-					return found.map(({ value, record }) => ({ ...record, model_id: value }));
+					const { entries } = await readPages(models[type](''), { ...from, limit: fields.limit() });
+					return entries.map(({ value, record }) => ({ ...record, model_id: value }));
 				},
 			},
 		},

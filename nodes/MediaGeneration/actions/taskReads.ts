@@ -54,11 +54,11 @@ function filtersOf(fields: ItemFields) {
 /** Puts the newest first if there is a time for each. A list that the limit cuts keeps the service's order: the ones left out could be newer. */
 export async function listTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const limit = fields.limit();
-	const { tasks, whole } = await readTaskList({ ...from, ...filtersOf(fields), limit });
-	const isCut = !whole && tasks.length >= limit;
-	if (!isCut && tasks.every(({ createdAt }) => createdAt !== undefined))
-		tasks.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
-	return tasks.map(({ taskId, raw }) => {
+	const { entries, isWhole } = await readTaskList({ ...from, ...filtersOf(fields), limit });
+	const isCut = !isWhole && entries.length >= limit;
+	if (!isCut && entries.every(({ createdAt }) => createdAt !== undefined))
+		entries.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
+	return entries.map(({ taskId, raw }) => {
 		// The list has the tasks of all the account's keys.
 		const { error, ...item } = withoutEmptyError(taskItem(from, taskId, maskKeys(raw)));
 		// Retry On Fail repeats a node whose first item has an `error` (`runNode`, n8n-core 2.41).

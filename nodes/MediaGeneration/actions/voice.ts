@@ -1,13 +1,15 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { idProblem } from '../base/pathPart';
 import {
 	joinTexts,
-	readList,
+	pickList,
 	wholeList,
-	type List,
 	type ListEntry,
-	type ListRoute,
+	type PickList,
+	type PickRoute,
 } from './pickLists';
+import { readPages } from '../transport/pages';
 import type { Resource } from './operation';
 import * as ui from './ui';
 
@@ -21,7 +23,7 @@ export const providerPrefix = (voice: string): string =>
 
 function voiceEntry(record: JsonObject): ListEntry | undefined {
 	const value = asText(record.voice_id) ?? asText(record.id);
-	if (value === undefined) return undefined;
+	if (value === undefined || idProblem(value) !== undefined) return undefined;
 	const labels = isObject(record.labels) ? record.labels : {};
 	const details = joinTexts(', ', [
 		record.language ?? labels.language,
@@ -35,23 +37,24 @@ function voiceEntry(record: JsonObject): ListEntry | undefined {
 	return { value, name, description: asText(record.description), link, record };
 }
 
-const voicesV3 = (provider: string): ListRoute => ({
-	path(words, page) {
+const voicesV3 = (provider: string, words: string): PickRoute => ({
+	path(page) {
 		const found: Record<string, string> = words === '' ? {} : { search: words };
 		const query = new URLSearchParams({ provider, ...found, page: `${page}`, page_size: '100' });
 		return `/v3/voices?${query.toString()}`;
 	},
 	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
-	isPaged: true,
+	goesOn: (more) => more === true,
 });
 
 /** @param provider the only one whose voices are wanted */
-export function voicesOf(provider?: string): List {
+export function voicesOf(words: string, provider?: string): PickList {
 	const providers = provider === undefined ? VOICE_PROVIDERS : [provider];
-	const entryOf = (record: JsonObject) =>
-		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined;
-	const otherwise = wholeList('/v1/voices', entryOf);
-	return { what: 'voices', routes: providers.map(voicesV3), otherwise };
+	const newer = providers.map((each) => voicesV3(each, words));
+	const older = wholeList('/v1/voices', words, (record) =>
+		provider === undefined || record.provider === provider ? voiceEntry(record) : undefined,
+	);
+	return pickList('voices', [...newer, { ...older, isFallback: true }]);
 }
 
 export const voice: Resource = {
@@ -79,10 +82,10 @@ export const voice: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const list = voicesOf(fields.optionalText('provider', 'Provider'));
 					const words = fields.optionalText('search', 'Search') ?? '';
-					const voices = await readList(from, list, { words, limit: fields.limit() });
-					return voices.map(({ value, record }) => {
+					const list = voicesOf(words, fields.optionalText('provider', 'Provider'));
+					const { entries } = await readPages(list, { ...from, limit: fields.limit() });
+					return entries.map(({ value, record }) => {
 						const { voice_id: _, ...others } = record;
 						return { voice_id: value, name: value, ...others };
 					});

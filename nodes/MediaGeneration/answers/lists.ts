@@ -1,6 +1,8 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
 import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/bounds';
+import { FailureError } from '../base/outcomes';
+import { unreadable } from './failures';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
@@ -20,12 +22,12 @@ function placesIn(body: unknown): JsonObject[] {
 }
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
-export function totalOf(body: unknown): number {
+function totalOf(body: unknown): number {
 	return placesIn(body).reduce((most, { total }) => Math.max(most, asNumber(total) ?? 0), 0);
 }
 
-/** Tells whether the service says that more follows; undefined if it says nothing. */
-export function saysMore(body: unknown): boolean | undefined {
+/** Returns whether the service says that more follows; undefined if it says nothing. */
+function saysMore(body: unknown): boolean | undefined {
 	const places = placesIn(body);
 	const said = places.map((at) => asBoolean(at.has_more)).find((more) => more !== undefined);
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
@@ -34,4 +36,39 @@ export function saysMore(body: unknown): boolean | undefined {
 		return at * size < all;
 	};
 	return said ?? (places.some(isBefore) || undefined);
+}
+
+export type EntryOf<Entry> = (record: JsonObject) => Entry | undefined;
+
+export interface ListPage<Entry> {
+	/** Those that no page before has shown. */
+	entries: Entry[];
+	/** Whether another page follows; undefined if nobody knows. */
+	more: boolean | undefined;
+	/** Whether the pages have shown all: an entry that was on none of them is not in the list. */
+	isWhole: boolean;
+}
+
+/** What the pages of a list have shown. Services repeat entries where pages meet, and some ignore which page is asked for. */
+export class ListSeen<Entry> {
+	readonly ids = new Set<string>();
+	private isReadable = true;
+	private total = 0;
+
+	constructor(private readonly idOf: (entry: Entry) => string) {}
+
+	/** Throws a FailureError if the body is no list. @param entryOf returns undefined for a record that is no entry. A record can be a bare ID */
+	page(body: unknown, entryOf: EntryOf<Entry>, path: string): ListPage<Entry> {
+		const records = recordsOf(body)?.map((each) => (isObject(each) ? each : { id: each }));
+		if (records === undefined)
+			throw new FailureError(unreadable(path, 'the answer has an unexpected shape', 200));
+		const readable = records.flatMap((record) => entryOf(record) ?? []);
+		this.isReadable &&= readable.length === records.length;
+		this.total = Math.max(this.total, totalOf(body));
+		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
+		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
+		const more = saysMore(body) ?? (records.length === 0 ? false : undefined);
+		const isAll = this.isReadable && this.ids.size >= this.total;
+		return { entries, more, isWhole: more === false && isAll };
+	}
 }

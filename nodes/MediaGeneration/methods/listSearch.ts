@@ -1,47 +1,21 @@
 /** Serves "From List" in the editor: a page of a list, or an error in its place. */
 import { NodeApiError, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
-import {
-	listPages,
-	noList,
-	type List,
-	type ListPosition,
-	type ListQuery,
-} from '../actions/pickLists';
+import type { PickList } from '../actions/pickLists';
 import { models } from '../actions/model';
 import { SERVICE_DEFAULT, type ListName } from '../actions/ui';
 import { voicesOf } from '../actions/voice';
-import { asFailure, type Failure } from '../base/outcomes';
+import { asFailure, FailureError, type Failure } from '../base/outcomes';
 import { parseJson } from '../base/json';
 import { cleanerOf } from '../n8n/clean';
 import { openClient } from '../transport/client';
+import { readPages, type ListPosition } from '../transport/pages';
 
-const lists: Record<ListName, List> = {
+/** Each makes the list of what has some words in it. */
+const lists: Record<ListName, (words: string) => PickList> = {
 	searchImageModels: models.image,
 	searchSpeechModels: models.speech,
-	searchVoices: voicesOf(),
+	searchVoices: voicesOf,
 };
-
-async function search(
-	query: ListQuery,
-	from: ListPosition | undefined,
-): Promise<INodeListSearchResult> {
-	let isThere = false;
-	for await (const { entries, next } of listPages(query, from)) {
-		isThere = true;
-		const results = entries.map(({ value, name, description = '', link = '' }) => {
-			const more = {
-				...(description !== '' && { description }),
-				...(link !== '' && { url: link }),
-			};
-			return { value, name, ...more };
-		});
-		if (results.length > 0)
-			return next === undefined ? { results } : { results, paginationToken: JSON.stringify(next) };
-	}
-	// An empty search result is an answer; an empty list is not.
-	if (isThere && (query.words !== '' || from !== undefined)) return { results: [] };
-	throw noList(query.list.what);
-}
 
 /** The editor shows description and status of a NodeApiError only. */
 function asShown(context: ILoadOptionsFunctions, failure: Failure): NodeApiError {
@@ -65,11 +39,23 @@ export async function searchList(
 	const from = (parseJson(paginationToken) ?? undefined) as ListPosition | undefined;
 	try {
 		const client = await openClient(context);
-		const list = lists[name];
 		const words = filter.trim();
-		const found = await search({ client, signal: undefined, list, words }, from);
-		const isFirst = list.optional && words === '' && from === undefined;
-		return isFirst ? { ...found, results: [SERVICE_DEFAULT, ...found.results] } : found;
+		const list = lists[name](words);
+		// The first page that has any entries.
+		const isPast = (page: readonly unknown[]) => page.length > 0;
+		const { entries, next } = await readPages(list, { client, from, limit: Infinity, isPast });
+		const isFirst = words === '' && from === undefined;
+		// An empty search result is an answer; an empty list is not.
+		if (isFirst && entries.length === 0) throw new FailureError(list.none);
+		const results = entries.map(({ value, name: shown, description = '', link = '' }) => ({
+			...{ value, name: shown },
+			...(description !== '' && { description }),
+			...(link !== '' && { url: link }),
+		}));
+		return {
+			results: isFirst && list.optional ? [SERVICE_DEFAULT, ...results] : results,
+			...(next && { paginationToken: JSON.stringify(next) }),
+		};
 	} catch (error) {
 		throw asShown(context, asFailure(error));
 	}

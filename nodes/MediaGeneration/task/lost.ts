@@ -128,7 +128,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const isOld = (task: ListedTask, answer: Answer) => age(task, answer) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
 	const fits = new Map<ListedTask, Resemblance>();
-	for (const task of list.tasks.filter((each) => !isOld(each, list.answer))) {
+	for (const task of list.entries.filter((each) => !isOld(each, list.answer))) {
 		const listed = resemblance(task.raw, request);
 		const isCut = listed === 'cut' && fits.size < MOST_CANDIDATES;
 		const whole = isCut ? await withFullText(once, task) : task;
@@ -153,7 +153,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	return {
 		kind: 'unfound',
 		candidates,
-		unread: list.whole ? undefined : unreadList('what it shows may not be all tasks since then'),
+		unread: list.isWhole ? undefined : unreadList('what it shows may not be all tasks since then'),
 	};
 }
 

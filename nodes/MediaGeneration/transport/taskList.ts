@@ -1,12 +1,11 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from '../answers/reply';
-import { attemptAsync, FailureError, type Failure } from '../base/outcomes';
+import type { Failure } from '../base/outcomes';
 import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
-import { MAX_PAGES } from '../base/bounds';
-import { recordsOf, saysMore, totalOf } from '../answers/lists';
-import { readBody, readReply, saysNoRoute, type Reading } from './reading';
-import { unreadable } from '../answers/failures';
+import { idProblem } from '../base/pathPart';
 import { listedIn } from '../answers/task';
+import { readPages, type List, type ListQuery, type ListRead } from './pages';
+import { readBody, saysNoRoute, type Reading } from './reading';
 
 export interface ListedTask {
 	taskId: string;
@@ -17,22 +16,9 @@ export interface ListedTask {
 	raw: JsonObject;
 }
 
-interface TaskList {
-	/** Each once, in the service's order. */
-	tasks: ListedTask[];
-	/** Whether nothing of interest was left out: a task that is not here is not in the list. */
-	whole: boolean;
-	/** The first page, for what its headers say. */
-	answer: Answer;
-}
-
-interface TaskListQuery extends Omit<Reading, 'path'> {
+interface TaskListQuery extends Omit<ListQuery<ListedTask>, 'from' | 'isPast'> {
 	type?: string | undefined;
-	limit: number;
-	mostPages?: number;
-	/** Tells whether a task counts. The default is all of them. */
-	isWanted?: (task: ListedTask) => boolean;
-	/** Tells whether a task is too old. A page that ends with such a task, the newest first, is the last that is read. */
+	/** Returns whether a task is too old. A page that ends with such a task, the newest first, is the last that is read. */
 	isOld?: (task: ListedTask, answer: Answer) => boolean;
 }
 
@@ -60,11 +46,11 @@ export function timeOf(value: unknown): number | undefined {
 	return momentOf(value) ?? texts.map(parsed).find((time) => time !== undefined);
 }
 
-function taskIn(record: unknown): ListedTask[] {
+function taskIn(record: JsonObject): ListedTask | undefined {
 	const listed = listedIn(record);
-	if (listed === undefined) return [];
+	if (listed === undefined || idProblem(listed.taskId) !== undefined) return undefined;
 	const { created_at, createdAt = created_at, created = createdAt } = listed.raw;
-	return [{ ...listed, createdAt: timeOf(created), moment: momentOf(created) }];
+	return { ...listed, createdAt: timeOf(created), moment: momentOf(created) };
 }
 
 const NONE: Failure = {
@@ -74,56 +60,25 @@ const NONE: Failure = {
 		'It has no GET /v1/tasks, or not for this key. Look at its dashboard for the tasks, and use "Task: Get" or "Task: Wait" with their IDs.',
 };
 
-/** Undefined if the service says that there is none. Throws a FailureError if it could not be read. */
-async function pageAt(query: TaskListQuery, number: number) {
-	const { limit, type, isWanted } = query;
-	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
-	const fields = { page: `${number}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
-	const path = `/v1/tasks?${new URLSearchParams(fields).toString()}`;
-	const reply = await attemptAsync(async () => await readReply({ ...query, path }));
-	if (!reply.ok) {
-		if (saysNoRoute(reply.failure)) return undefined;
-		throw new FailureError(reply.failure);
-	}
-	const answer = reply.value;
-	const { body } = answer;
-	const records = recordsOf(body);
-	if (records !== undefined) return { answer, records, more: saysMore(body), total: totalOf(body) };
-	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
-}
-
 /** Throws a FailureError if it can't be read, or if there is none. */
-export async function readTaskList(query: TaskListQuery): Promise<TaskList> {
-	const { limit, mostPages = MAX_PAGES, isWanted = () => true, isOld = () => false } = query;
-	const tasks: ListedTask[] = [];
-	const seen = new Set<string>();
-	// Services repeat tasks where pages meet, and some ignore which page is asked for.
-	const isNew = ({ taskId }: ListedTask) => !seen.has(taskId) && seen.add(taskId);
-	let first: Answer | undefined;
-	let [isReadable, total, whole] = [true, 0, false];
-	/** Tells whether every task that the pages so far count was read. */
-	const isAll = () => isReadable && seen.size >= total;
-	for (let number = 1; number <= mostPages && !whole && tasks.length < limit; number += 1) {
-		const page = await pageAt(query, number);
-		// Some services have no page beyond the last one.
-		whole = page === undefined && isAll();
-		if (page === undefined) break;
-		const { answer, records, more } = page;
-		first ??= answer;
-		total = Math.max(total, page.total);
-		const readable = records.flatMap(taskIn);
-		isReadable &&= readable.length === records.length;
-		const listed = readable.filter(isNew);
-		for (const task of listed) if (isWanted(task)) tasks.push(task);
-		const last = listed.at(-1);
-		const isPast = last !== undefined && isOld(last, answer) && isNewestFirst(listed);
-		// A page that repeats another one is the end of what can be read, but not of the list.
-		const isEnd = more === false || (more === undefined && records.length === 0);
-		whole = isPast || (isEnd && isAll());
-		if (isEnd || listed.length === 0) break;
-	}
-	if (first === undefined) throw new FailureError(NONE);
-	return { tasks: tasks.slice(0, limit), whole: whole && tasks.length <= limit, answer: first };
+export async function readTaskList(query: TaskListQuery): Promise<ListRead<ListedTask>> {
+	const { limit, type, isWanted, isOld = () => false } = query;
+	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
+	const pathAt = (page: number) => {
+		const fields = { page: `${page}`, limit: `${size}`, ...(type === undefined ? {} : { type }) };
+		return `/v1/tasks?${new URLSearchParams(fields).toString()}`;
+	};
+	const list: List<ListedTask> = {
+		routes: [{ path: pathAt, entryOf: taskIn, goesOn: (more) => more !== false }],
+		idOf: ({ taskId }) => taskId,
+		isNone: saysNoRoute,
+		none: NONE,
+	};
+	const isPast = (page: readonly ListedTask[], answer: Answer) => {
+		const last = page.at(-1);
+		return last !== undefined && isOld(last, answer) && isNewestFirst(page);
+	};
+	return await readPages(list, { ...query, isPast });
 }
 
 /** Tells whether a page shows that order: equal times show none. */

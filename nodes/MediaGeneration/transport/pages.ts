@@ -1,0 +1,96 @@
+/** Reads lists that services may publish, page by page (docs/service.md, "More routes"). */
+import { ListSeen, type EntryOf } from '../answers/lists';
+import type { Answer } from '../answers/reply';
+import { MAX_PAGES } from '../base/bounds';
+import { attemptAsync, FailureError, type Failure } from '../base/outcomes';
+import { readReply, type Reading } from './reading';
+
+export interface ListRoute<Entry> {
+	path: (page: number) => string;
+	entryOf: EntryOf<Entry>;
+	/** Returns whether to ask for another page; undefined stands for a service that says nothing of one. Without it, all comes at once. */
+	goesOn?: (more: boolean | undefined) => boolean;
+	/** Whether it is asked only if no route before it has an entry. */
+	isFallback?: boolean;
+}
+
+export interface List<Entry> {
+	/** In words. The default is the path. */
+	what?: string;
+	/** Their entries follow one another. */
+	routes: ReadonlyArray<ListRoute<Entry>>;
+	idOf: (entry: Entry) => string;
+	/** Returns whether the service says that it has no such list, or no such page. */
+	isNone: (failure: Failure) => boolean;
+	none: Failure;
+}
+
+/** Where a page begins. The editor keeps it as a text. */
+export interface ListPosition {
+	route: number;
+	page: number;
+}
+
+export interface ListQuery<Entry> extends Omit<Reading, 'path'> {
+	from?: ListPosition | undefined;
+	limit: number;
+	mostPages?: number;
+	/** Returns whether an entry counts. The default is all of them. */
+	isWanted?: (entry: Entry) => boolean;
+	/** Returns whether a page is the last one of interest. */
+	isPast?: (page: readonly Entry[], answer: Answer) => boolean;
+}
+
+export interface ListRead<Entry> {
+	/** Each once, in the service's order. */
+	entries: Entry[];
+	/** Whether nothing of interest was left out: an entry that is not here is not in the list. */
+	isWhole: boolean;
+	next: ListPosition | undefined;
+	/** The first page, for what its headers say. */
+	answer: Answer;
+}
+
+/** Throws a FailureError if it can't be read, or if there is none. */
+export async function readPages<Entry>(
+	{ what, routes, idOf, isNone, none }: List<Entry>,
+	query: ListQuery<Entry>,
+): Promise<ListRead<Entry>> {
+	const { from, limit, mostPages = MAX_PAGES, isWanted, isPast } = query;
+	const seen = new ListSeen(idOf);
+	const entries: Entry[] = [];
+	let [at, isWhole] = [from ?? { route: 0, page: 1 }, false];
+	let first: Answer | undefined;
+	for (let pages = 0; pages < mostPages && entries.length < limit; pages += 1) {
+		const route = routes[at.route];
+		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) break;
+		const { path, entryOf, goesOn } = route;
+		const reading = { what, ...query, path: path(at.page) };
+		// If another route follows, nothing is gained by another try.
+		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
+		const read = await attemptAsync(async () => {
+			const answer = await readReply(reading);
+			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
+		});
+		if (!read.ok && !isNone(read.failure)) throw new FailureError(read.failure);
+		if (read.ok) first ??= read.value.answer;
+		// Some services have no page beyond the last one.
+		const page = read.ok ? read.value.page : seen.page([], entryOf, reading.path);
+		for (const entry of page.entries) if (isWanted?.(entry) !== false) entries.push(entry);
+		const isEnough = read.ok && isPast?.(page.entries, read.value.answer) === true;
+		isWhole = page.isWhole || isEnough;
+		// A page that repeats another one is the end of what can be read, but not of the list.
+		const hasNext = page.entries.length > 0 && goesOn?.(page.more) === true;
+		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
+		if (isEnough) break;
+	}
+	if (first === undefined) throw new FailureError(none);
+	const isLast = routes[at.route]?.isFallback ?? at.route >= routes.length;
+	isWhole &&= entries.length <= limit;
+	return {
+		entries: entries.slice(0, limit),
+		isWhole,
+		next: isLast ? undefined : at,
+		answer: first,
+	};
+}
