@@ -486,7 +486,7 @@ describe('Minimum Credits', () => {
 		});
 		expect(ends).toEqual(['invalid', 'done', 'done', 'invalid']);
 		expect(json[0]?.error).toBe(
-			'The account has 100 credits, fewer than the 101 that Minimum Credits asks for',
+			"The account has 100 credits, fewer than the 101 that 'Minimum Credits' asks for",
 		);
 		expect(json[3]?.error).toMatch(/fewer than the 250.5 that/);
 		expect(sent).toHaveLength(2);
@@ -496,7 +496,7 @@ describe('Minimum Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item. Nothing was sent for 1 other item either.',
+			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item. Nothing was sent for 1 other item either.",
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -513,7 +513,7 @@ describe('Minimum Credits', () => {
 			/^The credit balance could not be read, so nothing was created: /,
 		);
 		expect(error?.message).toMatch(reason);
-		expect(error?.description).toBe('Run again later, or remove the option Minimum Credits.');
+		expect(error?.description).toBe("Run again later, or remove the option 'Minimum Credits'.");
 		expect(sent).toEqual([]);
 	});
 

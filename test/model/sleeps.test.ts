@@ -66,7 +66,7 @@ describe('sleeping', () => {
 		});
 		expect(notedIn(execution.saved)).toMatchObject([
 			{ taskId: idOf(0), known: { state: 'done' } },
-			{ taskId: idOf(1), called: true },
+			{ taskId: idOf(1), callsBack: true },
 		]);
 	});
 
@@ -97,7 +97,7 @@ describe('sleeping', () => {
 			node: { reachable: false },
 		});
 		expect(bodies).toEqual([{ text: 'Rain', receive_url: 7 }]);
-		expect(notedIn(execution.saved)).toMatchObject([{ called: false }]);
+		expect(notedIn(execution.saved)).toMatchObject([{ callsBack: false }]);
 		expect(execution.woken).toBe(true);
 		expect(json).toMatchObject([{ status: 'done' }]);
 	});

@@ -56,7 +56,7 @@ describe('Task: Wait', () => {
 		expect(error?.message).toMatch(
 			/^A suspended execution can't wait for several tasks of one item/,
 		);
-		expect(error?.description).toMatch(/^Set "Wait Mode" to "Poll", or give each task an item/);
+		expect(error?.description).toMatch(/^Set 'Wait Mode' to Poll, or give each task an item/);
 		expect(requests).toEqual([]);
 		const one = await runNode({ parameters: asleep, answer: anyDone });
 		expect(one.json).toMatchObject([{ task_id: 't', status: 'done' }]);
@@ -274,7 +274,7 @@ describe('Task: Wait', () => {
 			const details = { error: 'no', outcome: 'unreachable', task_ids: ['t', 'u'] };
 			const input = from({ ...merged, error: 'no', details });
 			const { error } = await runNode({ parameters: { ...wait, taskId: 'a' }, input });
-			expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.details\.task_ids }} to/);
+			expect(error?.description).toMatch(/^Set 'Task ID' to {{ \$json\.details\.task_ids }} to/);
 		});
 	});
 
@@ -286,11 +286,11 @@ describe('Task: Wait', () => {
 		};
 		const given = { input: from(left), node: goOn, answer: anyDone };
 		const { json, requests } = await runNode({ ...given, parameters: { ...wait, taskId: '' } });
-		const description = 'Set "Task ID" to {{ $json.task_ids }} to wait for each of the tasks.';
+		const description = "Set 'Task ID' to {{ $json.task_ids }} to wait for each of the tasks.";
 		expect(json).toEqual([{ ...left, description }]);
 		expect(requests).toEqual([]);
 		const { error } = await runNode({ ...given, node: {}, parameters: { ...wait, taskId: '' } });
-		expect(error?.description).toMatch(/^Set "Task ID" to {{ \$json\.task_ids }}/);
+		expect(error?.description).toMatch(/^Set 'Task ID' to {{ \$json\.task_ids }}/);
 		const named = await runNode({ ...given, parameters: { ...wait, taskId: ['a', 'b'] } });
 		expect(named.json).toMatchObject([{ task_id: 'a', status: 'done' }, { task_id: 'b' }]);
 	});

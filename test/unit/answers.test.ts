@@ -40,7 +40,7 @@ test.each(examplesOf<CreationExample>('creation'))(
 
 test.each(examplesOf<TaskExample>('task'))('task/%s', (_name, { request, answer, meaning }) => {
 	const { taskId, kind = '', carried } = request;
-	const made = { echoes: addressesIn(carried), makesFile: isForFile(kind) };
+	const made = { requestAddresses: addressesIn(carried), makesFile: isForFile(kind) };
 	const poll = readPoll(replyOf(answer), taskId);
 	const verdict = poll.kind === 'task' ? verdictOf(taskId, poll.task, made) : poll;
 	const isFileless = verdict.kind === 'running' && verdict.task.state === 'done';

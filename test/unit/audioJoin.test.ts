@@ -117,7 +117,7 @@ describe('subtitles', () => {
 });
 
 const CONVERT =
-	/^Choose one Output Format for all .* convert those that differ, or join them apart with Group By\./;
+	/^Choose one 'Output Format' for all .* convert those that differ, or join them separately with 'Group By'\./;
 const text: INodeExecutionData = {
 	json: {},
 	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },

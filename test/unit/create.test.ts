@@ -29,7 +29,7 @@ function setUp(
 		now: clock.now,
 		sleep: clock.sleep,
 		random: () => 0.5,
-		over: over.signal,
+		runEnded: over.signal,
 		stop: stop.signal,
 		context,
 		ledger: { run: { executionId: '7' } },
@@ -122,10 +122,10 @@ test('an account that is paused beyond the deadline gets no request', async () =
 	const result = await clock.run(create());
 	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	expect(result.kind !== 'created' && result.failure.message).toMatch(
-		/within the Timeout option: it asked for a pause/,
+		/within the option 'Timeout': it asked for a pause/,
 	);
 	expect(result.kind !== 'created' && result.failure.description).toMatch(
-		/Raise the Timeout.*nothing was paid/,
+		/Raise the option 'Timeout'.*nothing was paid/,
 	);
 	expect([clock.now() - start, client.requests]).toEqual([0, []]);
 });
@@ -197,8 +197,8 @@ test('at most ten are under way at once; who gets no turn within the Timeout is 
 	expect(await late).toMatchObject({
 		failure: {
 			outcome: 'rejected',
-			message: expect.stringMatching(/did not answer those before it$/) as string,
-			description: expect.stringMatching(/^Raise the Timeout option/) as string,
+			message: expect.stringMatching(/did not answer the creations before this one$/) as string,
+			description: expect.stringMatching(/^Raise the option 'Timeout'/) as string,
 		},
 	});
 });

@@ -39,14 +39,20 @@ function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = f
 	);
 	leave(ledger, part);
 	const counted: string[] = [];
-	const spending = { note: ({ taskId }: { taskId: string }) => counted.push(taskId) };
+	const spending = { addCost: ({ taskId }: { taskId: string }) => counted.push(taskId) };
 	const run = { client, ledger, spending } as unknown as Run;
 	const stop = atOnce(expectEarlier(run, [{ parts: [part] } as unknown as Item]));
 	/** The search of another, equal request. */
 	const search = async () =>
 		await clock.run(
 			findLost(
-				{ client, ledger, now: clock.now, sleep: clock.sleep, over: new AbortController().signal },
+				{
+					client,
+					ledger,
+					now: clock.now,
+					sleep: clock.sleep,
+					runEnded: new AbortController().signal,
+				},
 				{ request: request(), sentAt: clock.now(), isEarlier: true },
 			),
 		);

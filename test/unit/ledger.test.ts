@@ -244,7 +244,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 		acts(ledger);
 		return kinds;
 	};
-	const unrecorded = { kind: 'unrecorded', sentAt: 3, overAt: 9 };
+	const unrecorded = { kind: 'unrecorded', sentAt: 3, endedBefore: 9 };
 	expect(tryOf(RUN, killed(3))).toEqual([unrecorded, unrecorded]);
 	expect(tryOf(RUN, undefined, create)).toEqual([unrecorded, unrecorded]);
 	// A later execution that comes with notes says when the first one of them began.
@@ -256,7 +256,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 
 test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
 	const killed = { beganAt: 3, endedBefore: 9 };
-	const unrecorded = { kind: 'unrecorded', sentAt: 3, overAt: 9 };
+	const unrecorded = { kind: 'unrecorded', sentAt: 3, endedBefore: 9 };
 	const retryOf = (repeated: string, run: NodeRun, store = storeAfter(RUN, create)) => {
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
 		return [SLOT, OTHER_ITEM].map((slot) => lookUp(ledger, asked(slot)));

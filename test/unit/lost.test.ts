@@ -53,7 +53,7 @@ function setting(tasks: Listed[], { aheadMs = 0, dated = true, instead }: Given 
 	const search = async (given: Partial<Sought> = {}, { signal } = new AbortController()) =>
 		await clock.run(
 			findLost(
-				{ client, ledger, now: clock.now, sleep: clock.sleep, over: signal },
+				{ client, ledger, now: clock.now, sleep: clock.sleep, runEnded: signal },
 				{ request: request(), sentAt: START, isEarlier: true, ...given },
 			),
 		);
@@ -121,7 +121,7 @@ test('where nobody knows when a request was sent, no task is surely its', async 
 
 test('the clock of another process may be ahead by less than a minute', async () => {
 	const { found } = setting([taskOf('a', -58_000), taskOf('b', -62_000)]);
-	expect(await found({ overAt: START + 1 })).toEqual(['a']);
+	expect(await found({ endedBefore: START + 1 })).toEqual(['a']);
 	expect(await found()).toEqual([]);
 });
 
@@ -138,8 +138,8 @@ test('a task of this process is nobody else’s; nor is one that an equal reques
 	known.client.account.created('a', START);
 	expect(await known.found()).toEqual([]);
 	// The execution may have been stopped while this process lived on, or be another one.
-	expect(await known.found({ overAt: START + 1 })).toEqual(['a']);
-	expect(await known.found({ overAt: START })).toEqual([]);
+	expect(await known.found({ endedBefore: START + 1 })).toEqual(['a']);
+	expect(await known.found({ endedBefore: START })).toEqual([]);
 	const { client, found } = setting([taskOf('a')]);
 	const all = [1, 2, 3].map(() => request());
 	const ends = all.map((each) => expectTask(client.account, each));
@@ -182,7 +182,7 @@ test('what is read after the list, for a minute, makes no task newer than it is'
 		instead: (path, _count, clock) =>
 			path.endsWith('/full') ? clock.sleep(60_000).then(() => answer(500)) : undefined,
 	});
-	expect(await found({ overAt: START + 1 })).toEqual(['a', 'b']);
+	expect(await found({ endedBefore: START + 1 })).toEqual(['a', 'b']);
 });
 
 test('ten are named at most, the likely ones first', async () => {

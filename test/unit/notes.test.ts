@@ -13,9 +13,9 @@ const WATCH: NotedTask = {
 	taskId: 't1',
 	createdAt: 1_000_000,
 	deadline: 2_000_000,
-	echoes: ['https://files.example/in.mp3'],
+	requestAddresses: ['https://files.example/in.mp3'],
 	named: false,
-	called: true,
+	callsBack: true,
 };
 const OPEN = {
 	tasks: [WATCH, { ...WATCH, taskId: 't2' }],

@@ -289,7 +289,7 @@ test('a route that may not exist is asked once, also where the service refuses i
 	expect(error?.message).toMatch(/publishes no list of voices/);
 });
 
-test('a key that a list or its error echoes is shown nowhere', async () => {
+test('a key that a list or its error requestAddresses is shown nowhere', async () => {
 	const apiKey = 'sk_0123456789abcdef';
 	const escaped = [...apiKey].map((each) => `%${each.charCodeAt(0).toString(16)}`).join('');
 	const voices = [{ id: 'a', name: `of ${escaped}`, description: apiKey }];

@@ -77,15 +77,23 @@ class World {
 
 	/** Falls asleep on all tasks. */
 	asleep({
-		called = true,
+		callsBack = true,
 		ended = false,
 		...fields
-	}: { called?: boolean; ended?: boolean; id?: string; deadline?: number } = {}) {
+	}: { callsBack?: boolean; ended?: boolean; id?: string; deadline?: number } = {}) {
 		const { id, client, start, n8n } = this;
 		const { context } = n8n;
 		const deadline = start + 24 * HOUR;
 		const tasks = Object.keys(this.tasks).map((taskId): NotedTask => ({
-			...{ taskId, kind: 'x', createdAt: start - S, deadline, echoes: [], named: false, called },
+			...{
+				taskId,
+				kind: 'x',
+				createdAt: start - S,
+				deadline,
+				requestAddresses: [],
+				named: false,
+				callsBack,
+			},
 			...fields,
 		}));
 		const asleep = { id: fields.id ?? id, tasks, resumeUrl: RESUME_URL, client, context };
@@ -110,7 +118,7 @@ describe('it sleeps until all of its tasks are over', () => {
 		'a refusal counts after three polls and a minute, and not before (callbacks: %j)',
 		async (called) => {
 			const world = new World({ a: { answers: answer(401, { error: 'no' }) } });
-			world.asleep({ called });
+			world.asleep({ callsBack: called });
 			await world.clock.advance(HOUR);
 			expect(world.client.requests.length).toBeGreaterThanOrEqual(3);
 			expect(world.calls[0]?.atMs).toBeGreaterThanOrEqual(MIN);
@@ -158,7 +166,7 @@ describe('how often it polls', () => {
 
 	test('as in polling where nobody calls', async () => {
 		const world = new World({ a: { ms: 10 * MIN } });
-		world.asleep({ called: false });
+		world.asleep({ callsBack: false });
 		await world.clock.advance(3 * S);
 		expect(world.polls.length).toBeGreaterThan(1);
 		await world.clock.advance(24 * HOUR);

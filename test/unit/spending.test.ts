@@ -32,7 +32,7 @@ function setting(
 		for (const [index, end] of ends.entries()) {
 			const endTurn = await spending.turn();
 			const refusal = await spending.refusal();
-			if (refusal === undefined) spending.sent(end);
+			if (refusal === undefined) spending.onCreation(end);
 			endTurn();
 			if (refusal !== undefined) return { sent: index, ...refusal };
 		}
@@ -83,7 +83,7 @@ describe('the falls of the balance', () => {
 			sent: 1,
 			outcome: 'invalid',
 			message:
-				'"Stop After Credits" is reached: the balance of the account has fallen by 25 credits since this node began, and the option allows 25',
+				"'Stop After Credits' is reached: the balance of the account has fallen by 25 credits since this node began, and the option allows 25",
 			description:
 				'No task was created for this item. Raise the option, or run the remaining items again.',
 		});
@@ -97,7 +97,7 @@ describe('the falls of the balance', () => {
 			sent: 0,
 			outcome: 'invalid',
 			message:
-				'"Stop After Credits" needs the balance of the account: /v1/credits could not be read: HTTP 400: no',
+				"'Stop After Credits' needs the balance of the account: /v1/credits could not be read: HTTP 400: no",
 			description:
 				'No task was created for this item. Run the remaining items later, or remove the option.',
 		});
@@ -124,7 +124,7 @@ test('creations of all calls that share the node go one after another', async ()
 	const endTurn = await one.spending.turn();
 	const second = other.create(created('b'));
 	expect(await one.spending.refusal()).toBeUndefined();
-	one.spending.sent(created('a'));
+	one.spending.onCreation(created('a'));
 	await Promise.resolve();
 	expect(other.client.requests).toEqual([]);
 	endTurn();
@@ -142,12 +142,12 @@ test('what a task says later goes before what its creation said, for tasks of th
 	const { spending, create } = setting();
 	const said = (fields: object) => parseTask({ id: 'a', status: 'doing', ...fields });
 	await create(created('a', { estimated_credits: 30 }));
-	spending.note({ kind: 'created', taskId: 'b', createdAt: 0, answer: {} });
-	spending.seen('a', said({ credit_cost: 12 }));
-	spending.seen('b', said({ credit_cost: 3 }));
-	spending.seen('elsewhere', said({ credit_cost: 500 }));
-	spending.seen('a', said({ credit_cost: null }));
-	spending.seen('a', undefined);
+	spending.addCost({ kind: 'created', taskId: 'b', createdAt: 0, answer: {} });
+	spending.onPoll('a', said({ credit_cost: 12 }));
+	spending.onPoll('b', said({ credit_cost: 3 }));
+	spending.onPoll('elsewhere', said({ credit_cost: 500 }));
+	spending.onPoll('a', said({ credit_cost: null }));
+	spending.onPoll('a', undefined);
 	expect(spending.spent).toEqual({ tasks: 2, credits: 15, unnamed: 0 });
 });
 
@@ -168,7 +168,7 @@ test.each<[Array<number | null>, number | undefined, string[]]>([
 		100,
 		[
 			`1 task created, 5000 credits ${by}`,
-			'5000 credits: more than Stop After Credits (100). The price of a task is known only after its creation',
+			"5000 credits: more than 'Stop After Credits' (100). The price of a task is known only after its creation",
 		],
 	],
 ])('the hints of costs %j with a limit of %j', async (costs, maximum, expected) => {
@@ -185,14 +185,16 @@ test.each([
 ])('what another execution paid for is counted apart from costs %j', async (costs, expected) => {
 	const { spending, create } = setting();
 	const answer = { credit_cost: 20 };
-	spending.note({ kind: 'created', taskId: 'old', createdAt: 0, answer, isTakenUp: true });
+	spending.addCost({ kind: 'created', taskId: 'old', createdAt: 0, answer, isTakenUp: true });
 	await create(...costs.map((credit_cost, index) => created(`t${index}`, { credit_cost })));
-	spending.seen('old', parseTask({ id: 'old', status: 'done', credit_cost: 20 }));
+	spending.onPoll('old', parseTask({ id: 'old', status: 'done', credit_cost: 20 }));
 	expect(spending.hints()).toEqual([{ type: 'info', message: expected }]);
 });
 
 test('the balance shows that a run went beyond the option where no task names its cost', async () => {
 	const { spending, create } = setting();
 	await create(created('a', { ec_remain_credits: 40 }));
-	expect(spending.hints()[1]?.message).toMatch(/^60 credits: more than Stop After Credits \(25\)/);
+	expect(spending.hints()[1]?.message).toMatch(
+		/^60 credits: more than 'Stop After Credits' \(25\)/,
+	);
 });

@@ -18,7 +18,7 @@ const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signa
 const HOUR = 3_600_000;
 
 const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask => ({
-	...{ taskId, echoes: [], named: true, called: true },
+	...{ taskId, requestAddresses: [], named: true, callsBack: true },
 	...{ createdAt: Date.now(), deadline },
 });
 const open = (...tasks: NotedTask[]): Sleeper => ({

@@ -6,7 +6,7 @@ import {
 	PAID,
 	TWICE,
 	UNSEEN,
-	weigh,
+	countPoll,
 } from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
@@ -52,13 +52,13 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 
 test('a callback that says "failed" counts as a poll, once the service says the same', () => {
 	const seen = { ...UNSEEN, reportedFailed: true };
-	const weighed = weigh(seen, readPoll(unclear(), 't'), { nowMs: 0, proof: TWICE });
-	expect(weighed.clear).toMatchObject({ kind: 'task' });
+	const counted = countPoll(seen, readPoll(unclear(), 't'), { nowMs: 0, required: TWICE });
+	expect(counted.clear).toMatchObject({ kind: 'task' });
 });
 
 test('an answer that can never be read counts at once', () => {
 	const poll = { kind: 'denied', detail: 'too large', final: true } as const;
-	expect(weigh(UNSEEN, poll, { nowMs: 0, proof: PAID }).clear).toBe(poll);
+	expect(countPoll(UNSEEN, poll, { nowMs: 0, required: PAID }).clear).toBe(poll);
 });
 
 test('a pause that the account was asked for is waited out, unless it is too long', async () => {

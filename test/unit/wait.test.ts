@@ -34,7 +34,7 @@ describe('a task is polled', () => {
 		['done without a file', fileless()],
 		['ended, but not plainly', unclear()],
 	])('rarely where a callback tells its end, and soon again once it is %s', async (_, end) => {
-		const { waited, atS } = await setUp(inTurn(running(), end, done())).run({ called: true });
+		const { waited, atS } = await setUp(inTurn(running(), end, done())).run({ callsBack: true });
 		expect(waited.kind).toBe('done');
 		expect(atS[1]).toBe(31);
 		expect(atS[2]).toBeLessThan(34);

@@ -48,7 +48,7 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 		return isObject(body) && body.id === 't' ? { ...reply, body: { ...body, id: taskId } } : reply;
 	}, now);
 	const asleep = new AbortController();
-	const signals = { signal: over.signal, asleep: asleep.signal };
+	const signals = { signal: over.signal, sleepSoon: asleep.signal };
 	const waiting = { client, now, sleep, polls: new Limiter(atOnce), ...signals };
 	const wait = async (extra: Partial<Watch> & { timeoutMs?: number } = {}) => {
 		const { timeoutMs = 600 * S, ...fields } = extra;
@@ -56,7 +56,7 @@ export function setUp(script: Script, { atOnce = 10 }: { atOnce?: number } = {})
 			taskId: 't',
 			createdAt: start,
 			deadline: start + timeoutMs,
-			echoes: [],
+			requestAddresses: [],
 			named: false,
 			...fields,
 		};

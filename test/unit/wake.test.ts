@@ -34,9 +34,9 @@ const taskOf = (taskId: string): NotedTask => ({
 	taskId,
 	createdAt: Date.now() - 60_000,
 	deadline: Date.now() + 1e13,
-	echoes: [],
+	requestAddresses: [],
 	named: false,
-	called: true,
+	callsBack: true,
 });
 const open = (...taskIds: string[]): OpenItem => ({
 	tasks: taskIds.map(taskOf),
@@ -157,8 +157,8 @@ describe('it sleeps on', () => {
 		['runs', 'doing', RUNS],
 		['is done, and has no file yet', { status: 'done', metadata: {} }, RUNS],
 		['can not be asked about', 503, UNREAD],
-		['is refused, which is no proof yet', 401, UNREAD],
-		['is not known, which is no proof yet', 404, UNREAD],
+		['is refused, which proves nothing yet', 401, UNREAD],
+		['is not known, which proves nothing yet', 404, UNREAD],
 	])('while a task %s, whichever it is', async (_name, said, answer) => {
 		for (const which of ['t1', 't3']) {
 			const { post, looks } = sleeping({
@@ -361,7 +361,7 @@ describe('it wakes', () => {
 			await onClock(async () => {
 				expect((await post({ id: 't1', status: 'done' })).items).toBeUndefined();
 				expect((await post({ ...own, given_up: [] })).items).toBeUndefined();
-				// The URL, which others know, is no proof that the loop calls.
+				// The URL, which others know, does not prove that the loop calls.
 				for (const sleep_id of [undefined, 't1', null, [own.sleep_id]])
 					expect((await post({ ...own, sleep_id, given_up: ['t1'] })).items).toBeUndefined();
 				expect((await post({ ...own, given_up: ['t1'] })).items).toMatchObject([{ json }]);

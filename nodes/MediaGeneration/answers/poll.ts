@@ -13,7 +13,7 @@ export type Poll =
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** Every route that was tried answered 404. */
 	| { kind: 'missing'; detail: string; httpStatus?: number }
-	/** The service refused in its own words, with 401 or 403. A single one is not proof, because throttling can resemble it; but what can never be read is `final`. */
+	/** The service refused in its own words, with 401 or 403. A single one proves nothing, because throttling can resemble it; but what can never be read is `final`. */
 	| { kind: 'denied'; detail: string; httpStatus?: number; final?: true };
 
 export function readPoll(reply: Reply, taskId: string): Poll {

@@ -35,7 +35,7 @@ export type Verdict =
 /** What is known of the request that made a task. */
 export interface Made {
 	/** Addresses in it, which are not results. */
-	echoes?: readonly string[];
+	requestAddresses?: readonly string[];
 	/** Whether it was for a file. Otherwise the task's type tells. */
 	makesFile?: boolean;
 }
@@ -61,7 +61,7 @@ export function verdictOf(taskId: string, task: Task, made: Made = {}): Verdict 
 	if (task.state === 'failed')
 		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
 	if (task.state === 'running') return { kind: 'running', task };
-	const outputs = outputsOf(task, made.echoes);
+	const outputs = outputsOf(task, made.requestAddresses);
 	const isDone = outputs.length > 0 || (!isFileMade(task, made) && hasText(task));
 	return isDone ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
 }

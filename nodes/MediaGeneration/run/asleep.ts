@@ -57,9 +57,9 @@ function sleeperOf(
 	const tasks = parts.map((part): NotedTask => {
 		// Workflows can read the notes, and a service shows a task with its receive URL.
 		if (part.kind === 'done') return { ...part.watch, known: clean.value(part.task) };
-		// The loop begins anew, and would take the ID of such a task for mistyped.
+		// The watch loop starts from nothing. Without this it would take a later 404 for a mistyped ID.
 		const seen = part.watch.seen === true || part.task !== undefined;
-		return { ...part.watch, seen, called: part.receiveUrl === waking.resumeUrl };
+		return { ...part.watch, seen, callsBack: part.receiveUrl === waking.resumeUrl };
 	});
 	const input = includedInput(fields);
 	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);

@@ -17,7 +17,7 @@ export function haltAfter(run: Run, item: Item, failure: Failure): void {
 	if (!continuesAfter(item, failure)) run.haltOnFailure();
 }
 
-/** Tells whether an item continues after its timeout, as "On Timeout" asks. */
+/** Returns whether an item continues after its timeout, according to 'On Timeout'. */
 function continuesAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
@@ -72,7 +72,7 @@ function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult 
 	return { kind: 'items', ...common, items };
 }
 
-/** Chooses the failure to report: first one that may be paid for, last one after which the item continues. */
+/** Picks the failure to report, in this order: unknown, failing, timed out with Return Task. */
 function mainFailure(item: Item, parts: readonly PartResult[]) {
 	const failed = parts.flatMap((part, number) =>
 		part.kind === 'failed' ? { failure: part.failure, task: part.task, number } : [],

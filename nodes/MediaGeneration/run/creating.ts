@@ -28,7 +28,7 @@ export function* expectEarlier(run: Run, items: readonly Item[]): Work<() => voi
 		if (earlier.kind === 'unclear') ends.push(expectTask(client.account, earlier.request));
 		if (earlier.kind !== 'created') continue;
 		client.account.created(earlier.taskId);
-		spending.note(earlier);
+		spending.addCost(earlier);
 	}
 	return () => ends.forEach((end) => end());
 }
@@ -121,18 +121,18 @@ async function searchFor(
 	if (found.kind !== 'created') return found;
 	run.ledger.created(asked, found);
 	// A killed execution has paid for it.
-	run.spending.note({ ...found, isTakenUp: earlier.kind === 'unrecorded' });
+	run.spending.addCost({ ...found, isTakenUp: earlier.kind === 'unrecorded' });
 	return found;
 }
 
 async function createAnew(run: Run, item: Item, asked: Asked): Promise<Created | Failed> {
-	const { over, spending } = run;
+	const { runEnded, spending } = run;
 	const endTurn = await spending.turn();
 	try {
-		const refusal = item.refusal ?? (over.aborted ? NOT_CREATED : await spending.refusal());
+		const refusal = item.refusal ?? (runEnded.aborted ? NOT_CREATED : await spending.refusal());
 		if (refusal !== undefined) return asFailed(refusal);
 		const submitted = await submit(run, asked, item.settings.timeoutMs);
-		spending.sent(submitted);
+		spending.onCreation(submitted);
 		return submitted.kind === 'created' ? submitted : explained(run, item, { asked, submitted });
 	} finally {
 		endTurn();

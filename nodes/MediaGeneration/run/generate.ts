@@ -96,19 +96,19 @@ async function runItems(run: Run, ready: Planned<Item>): Promise<ItemResult[]> {
 	const results = Promise.all(
 		ready.map(async (each) => (each.kind === 'item' ? await runItem(run, each) : each)),
 	);
-	const over = new AbortController();
-	const isOver = results.then(() => {
-		over.abort();
+	const allEnded = new AbortController();
+	const ended = results.then(() => {
+		allEnded.abort();
 		stopExpecting();
 	});
-	inBackground(run.context, isOver);
+	inBackground(run.context, ended);
 	const graces = items.flatMap(({ settings: { waiting } }) =>
 		waiting.kind === 'suspend' ? [waiting.graceMs] : [],
 	);
 	if (graces.length > 0) {
 		const graceMs = graces.reduce((one, other) => Math.max(one, other));
 		await run.awake.none;
-		await run.sleep(Math.max(graceMs, timerLeftMs(run.context)), over.signal);
+		await run.sleep(Math.max(graceMs, timerLeftMs(run.context)), allEnded.signal);
 	}
 	run.fallAsleep();
 	return await results;

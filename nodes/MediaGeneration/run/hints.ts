@@ -112,7 +112,7 @@ export function hintAtItems(run: Run, ready: Planned<Item>): void {
 	showLargeFiles(run.context, items);
 }
 
-/** Tells of a task that made fewer pictures than were asked for. */
+/** Warns of a task that made fewer images than were asked for. */
 function showFewerImages(
 	context: IExecuteFunctions,
 	{ parts: [part] }: Item,

@@ -39,7 +39,7 @@ async function joinGroup(
 	if (!joined.ok)
 		throw invalid(
 			`The audio can't be joined: ${joined.reason}`,
-			'Choose one Output Format for all that is joined: MP3 of the same sample rate and channels, or WAV of the same sample rate, in which mono is made stereo. Otherwise convert those that differ, or join them apart with Group By. All has to fit into Max File Size.',
+			"Choose one 'Output Format' for all that is joined: MP3 of the same sample rate and channels, or WAV of the same sample rate, in which mono is made stereo. Otherwise convert those that differ, or join them separately with 'Group By'. The joined file has to fit into 'Max File Size'.",
 		);
 	const outputBinaryField =
 		first.optionalText('outputBinaryField', 'Put Output File in Field') ?? 'data';

@@ -59,26 +59,26 @@ async function madeFor(run: Run, item: Item, part: Part): Promise<Created | Fail
 }
 
 async function waitFor(
-	{ client, polls, now, sleep, spending, over, asleep }: Run,
+	{ client, polls, now, sleep, spending, runEnded, sleepSoon }: Run,
 	watch: Watch,
 	{ made: { receiveUrl }, sleeps }: { made: Created; sleeps: boolean },
 ): Promise<PartResult> {
-	const signals = { signal: over, asleep: sleeps ? asleep : undefined };
+	const signals = { signal: runEnded, sleepSoon: sleeps ? sleepSoon : undefined };
 	const waited = await waitForTask(watch, { client, polls, now, sleep, ...signals });
 	const { task } = waited;
-	spending.seen(watch.taskId, task);
+	spending.onPoll(watch.taskId, task);
 	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
 	if (waited.kind === 'failed') return waited;
-	if (over.aborted) return asFailed(cancelled(watch.taskId, task?.status));
+	if (runEnded.aborted) return asFailed(cancelled(watch.taskId, task?.status));
 	return { kind: 'open', taskId: watch.taskId, watch, task, receiveUrl };
 }
 
 /** Derives from a task's request how to watch it. */
-function shownBy(part: Part): Pick<Watch, 'echoes' | 'makesFile' | 'named' | 'seen'> {
-	if (part.kind === 'awaits') return { echoes: [], named: true, seen: part.seen };
+function shownBy(part: Part): Pick<Watch, 'requestAddresses' | 'makesFile' | 'named' | 'seen'> {
+	if (part.kind === 'awaits') return { requestAddresses: [], named: true, seen: part.seen };
 	const { body, qs, kind } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
-	return { echoes: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
+	return { requestAddresses: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
 }

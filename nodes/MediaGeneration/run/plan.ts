@@ -36,9 +36,9 @@ export function* planItems(
 	const planned: Array<Planned<Plan>[number]> = [];
 	for (const fields of items) {
 		try {
-			// Those of one item count, but wrong ones are refused wherever they are.
+			// Only one item's run settings apply, but every item's are validated.
 			readRunSettings(fields);
-			// It is used in the output, when it is too late for a refusal.
+			// The output reads it when it is too late for a refusal.
 			fields.boolean('includeInput', 'Include Input');
 			if (work.kind === 'creates') planned.push(yield* planCreation(work, fields, earlier));
 			else for (const each of planAwaited(fields)) planned.push(each);

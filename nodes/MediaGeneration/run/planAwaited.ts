@@ -17,8 +17,8 @@ import { parseTask } from '../answers/task';
 import { FAILED_ADVICE } from '../answers/failures';
 import { failedResult, type Plan, type Planned } from './item';
 
-/** What an input item carries. */
-interface Brought {
+/** What an input item says of the tasks that it has. */
+interface InputTasks {
 	own: JsonObject;
 	/** Whether fields of the failed node's input are beside its own. */
 	inDetails: boolean;
@@ -26,27 +26,30 @@ interface Brought {
 	failed: Failure | undefined;
 }
 
-function broughtBy({ json }: INodeExecutionData): Brought {
+function inputTasksOf({ json }: INodeExecutionData): InputTasks {
 	const own = recordIn(json);
 	return { own, inDetails: own !== json, left: leftIn(own), failed: failureIn(json) };
 }
 
-/** Tells whether waiting for its tasks would change nothing. */
+/** Returns whether waiting for its tasks would change nothing. */
 function isFinal({ outcome, status }: Failure, left: LeftParts | undefined): boolean {
 	// A task can have an `outcome` of its own. If it is done, none of ours is final.
 	return left?.isWhole === false || (outcome === 'failed' && status !== 'done');
 }
 
-function adviceFor({ outcome, whole, description }: Failure, { left, inDetails }: Brought): string {
+function adviceFor(
+	{ outcome, whole, description }: Failure,
+	{ left, inDetails }: InputTasks,
+): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
 	if (left !== undefined)
-		return 'Not every part of this text has a task, so waiting can not complete it. Run the node that made it again: the parts that are there are paid for once.';
+		return "Not every part of this text has a task, so waiting can't complete it. Run the node that made it again: parts that have a task are not paid for twice.";
 	return whole === undefined
 		? description
-		: `Set "Task ID" to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
+		: `Set 'Task ID' to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
 }
 
-/** Tells whether an item of a node that slept already has everything that `task: wait` could fetch. */
+/** Returns whether an item of a node that slept already has everything that `task: wait` could fetch. */
 function isComplete({ input: { json }, files }: ItemFields, { download }: FileSettings): boolean {
 	if (json.outcome !== undefined || json.unfinished === true) return false;
 	if (parseTask(json)?.state !== 'done') return false;
@@ -71,15 +74,15 @@ function passedOn({ input, files, itemIndex: item }: ItemFields, settings: FileS
 	});
 }
 
-/** Tells whether these are the IDs of the item's own task, or of its parts. */
+/** Returns whether these are the IDs of the item's own task, or of its parts. */
 function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 	const are = (others: unknown[]) =>
 		taskIds.length === others.length && taskIds.every((taskId, index) => taskId === others[index]);
 	return are([asText(json.task_id)]) || are(textsIn(json.task_ids));
 }
 
-/** Returns the tasks to wait for. An item that says why it has no task needs no Task ID. */
-function wantedTasks(fields: ItemFields, { own, inDetails, failed }: Brought): string[] {
+/** Returns the tasks to wait for. An item that says why it has no task needs no ID. */
+function wantedTasks(fields: ItemFields, { own, inDetails, failed }: InputTasks): string[] {
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
 	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
@@ -91,14 +94,14 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: Brought): s
 
 /** Several tasks of one item become items of their own, unless they are the parts of its text. */
 export function planAwaited(fields: ItemFields): Planned<Plan> {
-	const { input, itemIndex: index } = fields;
-	const brought = broughtBy(input);
-	const { own, left, failed } = brought;
+	const { itemIndex: index } = fields;
+	const input = inputTasksOf(fields.input);
+	const { own, left, failed } = input;
 	const settings = readItemSettings(fields, true);
-	const taskIds = wantedTasks(fields, brought);
+	const taskIds = wantedTasks(fields, input);
 	const areOwn = areOwnTasks(taskIds, own);
 	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
-		return [failedResult(index, { ...failed, description: adviceFor(failed, brought) })];
+		return [failedResult(index, { ...failed, description: adviceFor(failed, input) })];
 	if (failed === undefined && areOwn && isComplete(fields, settings.files))
 		return [{ kind: 'items', index, taskIds: [], items: passedOn(fields, settings.files) }];
 	const whole = areOwn ? left : undefined;
@@ -108,7 +111,7 @@ export function planAwaited(fields: ItemFields): Planned<Plan> {
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(
 			"A suspended execution can't wait for several tasks of one item: it continues with exactly one item per input item",
-			'Set "Wait Mode" to "Poll", or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.',
+			"Set 'Wait Mode' to Poll, or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.",
 		);
 	// A node of this package made those that ran out of time, so their IDs are not mistyped.
 	const seen = areOwn && (own.unfinished === true || failed?.outcome === 'timed_out');

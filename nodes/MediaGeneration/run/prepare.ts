@@ -1,4 +1,4 @@
-/** Refuses what can be refused before anything is created, and sets the URLs that the service calls when tasks end. */
+/** Makes items of plans: checks whatever can be checked for free, and sets the URLs that the service calls when tasks end. */
 import type { ItemSettings } from '../actions/waiting';
 import {
 	attemptAsync,
@@ -47,8 +47,8 @@ export async function prepareItems(run: Run, planned: Planned<Plan>): Promise<Pr
 	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
 	const balance = needed ? await readBalance({ client, signal }) : undefined;
 	const created = sleeping.flatMap(({ wanted }) => wanted.filter(({ kind }) => kind === 'creates'));
-	const called = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
-	const checks = { waking, balance, here, called };
+	const withCallback = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
+	const checks = { waking, balance, here, withCallback };
 	return { ready: await inPieces(prepareEach(run, planned, checks)), waking };
 }
 
@@ -78,7 +78,7 @@ interface Checks extends Pick<Prepared, 'waking'> {
 	/** Origin of this n8n. */
 	here: string | undefined;
 	/** Parts whose callbacks wake the execution. */
-	called: ReadonlySet<Plan['wanted'][number] | undefined>;
+	withCallback: ReadonlySet<Plan['wanted'][number] | undefined>;
 }
 
 /** Throws an `invalid` failure if the item may not run. */
@@ -97,7 +97,7 @@ async function prepareItem(run: Run, plan: Plan, checks: Checks): Promise<Item> 
 	for (const part of createdParts(item)) ledger.takeUp(part);
 	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
 	for (const { slot, request } of createdParts(item)) {
-		const wakesUp = waking?.callable === true && checks.called.has(wanted[slot.part]);
+		const wakesUp = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
 		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(run, settings, checks.here);
 		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
 	}
@@ -125,11 +125,11 @@ function creditsRefusal(
 	if (!balance.ok)
 		return invalid(
 			`The credit balance could not be read, so nothing was created: ${balance.failure.message}`,
-			'Run again later, or remove the option Minimum Credits.',
+			"Run again later, or remove the option 'Minimum Credits'.",
 		).failure;
 	if (balance.value >= minimum) return undefined;
 	return invalid(
-		`The account has ${balance.value} credits, fewer than the ${minimum} that Minimum Credits asks for`,
-		'Add credits at the service or lower the option Minimum Credits. Nothing was created for this item.',
+		`The account has ${balance.value} credits, fewer than the ${minimum} that 'Minimum Credits' asks for`,
+		"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item.",
 	).failure;
 }

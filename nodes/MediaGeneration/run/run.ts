@@ -47,14 +47,14 @@ export class Run implements CreateDeps {
 	readonly awake = new AwakeParts();
 	readonly stop: AbortSignal | undefined;
 	/** Stopped, or about to fail: nothing more is created or waited for. */
-	readonly over: AbortSignal;
+	readonly runEnded: AbortSignal;
 	readonly paidTasks: PaidTasks;
 	readonly spending: Spending;
 	readonly delivery: Delivery;
 	private readonly failed = new AbortController();
 	private readonly sleeping = new AbortController();
 	/** Ends the wait for tasks that the execution can sleep on. */
-	readonly asleep = this.sleeping.signal;
+	readonly sleepSoon = this.sleeping.signal;
 
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -66,7 +66,10 @@ export class Run implements CreateDeps {
 		this.ledger = ledger;
 		const signal = context.getExecutionCancelSignal();
 		this.stop = signal;
-		this.over = AbortSignal.any([this.failed.signal, ...(signal === undefined ? [] : [signal])]);
+		this.runEnded = AbortSignal.any([
+			this.failed.signal,
+			...(signal === undefined ? [] : [signal]),
+		]);
 		this.slots = new Limiter(maxActiveTasks);
 		this.maxActiveTasks = maxActiveTasks;
 		this.paidTasks = new PaidTasks(context, run.executionId, this.sleep);

@@ -37,7 +37,7 @@ export function watchOver(asleep: Asleep, ended: readonly string[] = []): void {
 	before?.stop.abort();
 	// The service's answers can lag behind its callbacks, so these tasks are polled like new ones.
 	const tasks = (before ?? asleep).tasks.map((task) =>
-		ended.includes(task.taskId) ? { ...task, called: false, createdAt: realClock.now() } : task,
+		ended.includes(task.taskId) ? { ...task, callsBack: false, createdAt: realClock.now() } : task,
 	);
 	const loop: Loop = { tasks, stop: new AbortController(), calls: false };
 	loops.set(id, loop);
@@ -48,9 +48,9 @@ export function watchOver(asleep: Asleep, ended: readonly string[] = []): void {
 	inBackground(context, followed);
 }
 
-function pauseOf({ called, createdAt }: NotedTask): number {
+function pauseOf({ callsBack, createdAt }: NotedTask): number {
 	const ageMs = realClock.now() - createdAt;
-	return called ? rarePace(ageMs) : pace(ageMs);
+	return callsBack ? rarePace(ageMs) : pace(ageMs);
 }
 
 /** Concurrent polls of one execution. */
@@ -105,7 +105,7 @@ async function callOnceOver(asleep: Asleep, loop: Loop, firstMs: number): Promis
 		await realClock.sleep(isClear ? 60_000 : backoffMs(calls, growing));
 		// The node has seen a task otherwise than this loop: refused by now, or running.
 		const isRefused = meaning === 'handled' && reply.status !== 200;
-		const seenEnded = tasks.map((task) => ({ ...task, called: false }));
+		const seenEnded = tasks.map((task) => ({ ...task, callsBack: false }));
 		if (isRefused) givenUp = await untilAllEnd(client, seenEnded, stop.signal);
 	}
 }

@@ -36,7 +36,7 @@ export interface CreateDeps extends Clock {
 	ledger: { run: { executionId: string } };
 	random: () => number;
 	/** Aborts when the run has ended: nothing more is sent, but an outstanding answer is still awaited. */
-	over: AbortSignal;
+	runEnded: AbortSignal;
 	/** Aborts when the execution is stopped: no answer is awaited either. */
 	stop: AbortSignal | undefined;
 }
@@ -66,13 +66,13 @@ async function sendInTurn(
 	request: CreationRequest,
 	{ line, place }: { line: FullAccount; place: Place },
 ): Promise<Submitted> {
-	const { client, now, sleep, random, over } = deps;
+	const { client, now, sleep, random, runEnded } = deps;
 	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
 	let impatientSince: number | undefined;
 	let retries = 0;
 	for (;;) {
-		const isAdmitted = await line.turn(place, deps, over);
-		if (over.aborted) return { kind: 'failed', failure: NOT_CREATED };
+		const isAdmitted = await line.turn(place, deps, runEnded);
+		if (runEnded.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
 		const sentAt = now();
 		const creation = readCreation(await exchange(deps, request), request);
@@ -88,7 +88,7 @@ async function sendInTurn(
 				return creation;
 			case 'unclear': {
 				const { taskId } = creation.failure;
-				// It is not new: it may also be that of another request, which n8n has lost.
+				// Known, but not as this request's: it may be the task of an earlier request whose notes n8n lost.
 				if (taskId !== undefined) client.account.created(taskId, 0);
 				return { ...creation, sentAt };
 			}
@@ -101,7 +101,7 @@ async function sendInTurn(
 				const patientUntil = (impatientSince ?? now()) + patienceMs;
 				if (now() + wait >= Math.min(place.deadline, patientUntil))
 					return { kind: 'failed', failure };
-				await sleep(wait, over);
+				await sleep(wait, runEnded);
 				break;
 			}
 			default: {
@@ -123,9 +123,9 @@ function lateFailure({ refusal, fullMs }: Place): Failure {
 	const notSent: Failure = {
 		outcome: 'rejected',
 		message:
-			'The service did not take up the creation within the Timeout option: it asked for a pause, or did not answer those before it',
+			"The service did not accept the creation within the option 'Timeout': it asked for a pause, or did not answer the creations before this one",
 		description:
-			'Raise the Timeout option, or run again later. No task was created and nothing was paid.',
+			"Raise the option 'Timeout', or run again later. No task was created, and nothing was paid.",
 	};
 	const why = refusal?.failure ?? notSent;
 	if (refusal?.kind !== 'full' || fullMs === 0) return why;
@@ -133,8 +133,8 @@ function lateFailure({ refusal, fullMs }: Place): Failure {
 }
 
 async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
-	const { client, stop, over } = deps;
-	const sent = sendByRoute(client, request, over);
+	const { client, stop, runEnded } = deps;
+	const sent = sendByRoute(client, request, runEnded);
 	if (stop === undefined) return await sent;
 	const reply = await unlessAborted(stop, sent);
 	const late = async () => logLate(deps, readCreation(await sent, request));

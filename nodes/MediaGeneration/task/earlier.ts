@@ -42,7 +42,7 @@ export type Earlier =
 			kind: 'unrecorded';
 			/** Epoch ms; undefined if n8n doesn't tell when the killed execution began. */
 			sentAt: number | undefined;
-			overAt: number;
+			endedBefore: number;
 	  }
 	/** The notes can't be read, so it may be paid for. */
 	| { kind: 'unread'; failure: Failure }
@@ -78,5 +78,5 @@ export function earlierIn(entry: Entry, current: CreationRequest): Earlier {
 
 export function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
 	const sentAt = beganAt === undefined ? undefined : sentIn(beganAt);
-	return { kind: 'unrecorded', sentAt, overAt: fromNote(endedBefore) };
+	return { kind: 'unrecorded', sentAt, endedBefore: fromNote(endedBefore) };
 }

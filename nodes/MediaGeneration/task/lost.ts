@@ -21,7 +21,7 @@ interface SearchDeps extends Clock {
 	/** IDs of tasks that are known. */
 	ledger: { taskIds: readonly string[] };
 	/** Aborts when the run has ended. */
-	over: AbortSignal;
+	runEnded: AbortSignal;
 }
 
 /** A creation whose task is searched for. */
@@ -31,7 +31,7 @@ export interface Sought extends Pick<Asked, 'request'> {
 	/** Whether an earlier try or execution sent it, so that one reading is enough. */
 	isEarlier: boolean;
 	/** Epoch ms at which an execution without notes had ended: nobody knows which of the earlier tasks it made. */
-	overAt?: number;
+	endedBefore?: number;
 }
 
 export type Finding =
@@ -64,7 +64,7 @@ export function expectTask(account: Account, request: CreationRequest): () => vo
 
 /** Never rejects. */
 export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { now, sleep, over } = deps;
+	const { now, sleep, runEnded } = deps;
 	const { isEarlier } = sought;
 	const since = now();
 	let finding: Finding = {
@@ -74,8 +74,8 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 	};
 	let refusals = 0;
 	for (const ms of isEarlier ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
-		await sleep(since + ms - now(), over);
-		if (over.aborted) break;
+		await sleep(since + ms - now(), runEnded);
+		if (runEnded.aborted) break;
 		const read = await attemptAsync(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
@@ -88,10 +88,10 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 
 type Age = 'older' | 'since' | 'unknown';
 
-/** Tells whether a task was made before the request. Without its time or the service's clock, hardly anything is known. */
+/** Returns whether a task was made before the request. Without its time or the service's clock, hardly anything is known. */
 function ageOf(
 	{ moment }: ListedTask,
-	{ sentAt, overAt }: Sought,
+	{ sentAt, endedBefore }: Sought,
 	aheadMs: number | undefined,
 ): Age {
 	if (moment === undefined || sentAt === undefined) return 'unknown';
@@ -100,7 +100,7 @@ function ageOf(
 	// Services truncate times to a second, a minute or a day.
 	const unit = [DAY_MS, 60_000, 1_000].find((ms) => moment % ms === 0) ?? 1;
 	// The clocks of two processes may differ.
-	const apartMs = overAt === undefined ? 0 : 60_000;
+	const apartMs = endedBefore === undefined ? 0 : 60_000;
 	if (moment + unit <= sent - apartMs) return 'older';
 	return moment + Math.min(unit, 1_000) > sent ? 'since' : 'unknown';
 }
@@ -113,10 +113,10 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { client, ledger, now, sleep, over } = deps;
-	const { request, overAt = 0 } = sought;
+	const { client, ledger, now, sleep, runEnded } = deps;
+	const { request, endedBefore = 0 } = sought;
 	const { made } = client.account;
-	const once = { client, clock: { now, sleep }, signal: over, tries: 1, timeoutMs: 5_000 };
+	const once = { client, clock: { now, sleep }, signal: runEnded, tries: 1, timeoutMs: 5_000 };
 	// A page is asked for its age as soon as it has arrived; what is read after it can take a minute.
 	const ahead = new Map<Answer, number | undefined>();
 	const age = (task: ListedTask, answer: Answer) =>
@@ -138,7 +138,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	// Another search may have taken one meanwhile.
 	const noted = new Set(ledger.taskIds);
 	const isOthers = ({ taskId }: ListedTask) =>
-		noted.has(taskId) || (made.get(taskId)?.since ?? -1) >= overAt;
+		noted.has(taskId) || (made.get(taskId)?.since ?? -1) >= endedBefore;
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only] = sure;
@@ -157,7 +157,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	};
 }
 
-/** Tells whether no other request has made a task, or could have: a list may repeat the text, but not the voice. */
+/** Returns whether no other request has made a task, or could have: a list may repeat the text, but not the voice. */
 function isNobodys(
 	account: Account,
 	task: ListedTask | undefined,

@@ -50,7 +50,7 @@ function routesFor(request: CreationRequest, { speechRoute }: Account): SpeechRo
 	return isFirstV3 ? ['v3', 'v1'] : ['v1', 'v3'];
 }
 
-/** Tells whether an answer refuses the request, so that nothing was created, and asks for v3. */
+/** Returns whether an answer refuses the request, so that nothing was created, and asks for v3. */
 function asksForV3(reply: Reply, request: CreationRequest): boolean {
 	if (!reply.answered || !REFUSALS.has(reply.status)) return false;
 	const { named, reasons, unparsed } = saidIn(reply, request);
@@ -63,12 +63,12 @@ const isNowhere = (reply: Reply, request: CreationRequest) =>
 
 /**
  * Sends a creation, and again by the other route if the first one refused it in favour of that.
- * @param over aborts when nothing more may be sent
+ * @param runEnded aborts when nothing more may be sent
  */
 export async function sendByRoute(
 	client: ServiceClient,
 	request: CreationRequest,
-	over: AbortSignal,
+	runEnded: AbortSignal,
 ): Promise<Reply> {
 	const { account } = client;
 	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
@@ -77,7 +77,8 @@ export async function sendByRoute(
 	const [first = 'v1', second] = routesFor(request, account);
 	const reply = await send(first);
 	const isMoved = first === 'v1' ? asksForV3(reply, request) : isNowhere(reply, request);
-	const other = second === undefined || !isMoved || over.aborted ? undefined : await send(second);
+	const other =
+		second === undefined || !isMoved || runEnded.aborted ? undefined : await send(second);
 	// If each route refers to the other, v3 decides.
 	const isSecond = other !== undefined && !(second === 'v1' && asksForV3(other, request));
 	const [route, answer] = isSecond ? [second ?? first, other] : [first, reply];

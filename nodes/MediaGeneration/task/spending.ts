@@ -1,5 +1,5 @@
 /**
- * What a run's tasks cost, and when "Stop After Credits" ends their creation. The option adds up the falls of the account's balance,
+ * What a run's tasks cost, and when 'Stop After Credits' ends their creation. The option adds up the falls of the account's balance,
  * whoever spent the credits, in the node's context: tries, rounds of a loop and calls of a tool count together.
  */
 import { getOrCreate } from '../base/boundedMap';
@@ -74,19 +74,19 @@ export class Spending {
 		const read = this.kept.isCurrent ? undefined : await readBalance({ client, signal });
 		if (read?.ok === false)
 			return invalid(
-				`"Stop After Credits" needs the balance of the account: ${read.failure.message}`,
+				`'Stop After Credits' needs the balance of the account: ${read.failure.message}`,
 				'No task was created for this item. Run the remaining items later, or remove the option.',
 			).failure;
-		this.saw(read?.value);
+		this.updateBalance(read?.value);
 		const { fallen } = this.kept;
 		if (fallen < maximum) return undefined;
 		return invalid(
-			`"Stop After Credits" is reached: the balance of the account has fallen by ${fallen} credits since this node began, and the option allows ${maximum}`,
+			`'Stop After Credits' is reached: the balance of the account has fallen by ${fallen} credits since this node began, and the option allows ${maximum}`,
 			'No task was created for this item. Raise the option, or run the remaining items again.',
 		).failure;
 	}
 
-	private saw(balance: number | undefined): void {
+	private updateBalance(balance: number | undefined): void {
 		if (balance === undefined) return;
 		const { balance: before = balance, fallen } = this.kept;
 		this.kept.fallen = sumOf([fallen, Math.max(0, before - balance)]);
@@ -94,22 +94,22 @@ export class Spending {
 	}
 
 	/** Call this with a creation's result, before its turn ends. */
-	sent(submitted: Submitted): void {
+	onCreation(submitted: Submitted): void {
 		const created = submitted.kind === 'created' ? submitted : undefined;
 		const balance = created && creditsLeftIn(created.answer);
 		this.kept.isCurrent = balance !== undefined;
-		this.saw(balance);
-		if (created !== undefined) this.note(created);
+		this.updateBalance(balance);
+		if (created !== undefined) this.addCost(created);
 	}
 
 	/** Counts a task that this execution created, or took up from another one, which paid for it. */
-	note({ taskId, answer, isTakenUp }: Created): void {
+	addCost({ taskId, answer, isTakenUp }: Created): void {
 		if (isTakenUp === true) this.takenUp.add(taskId);
 		else this.costs.set(taskId, costIn(answer));
 	}
 
 	/** A later cost replaces the first one: a failed task may cost nothing in the end. */
-	seen(taskId: string, task: Task | undefined): void {
+	onPoll(taskId: string, task: Task | undefined): void {
 		const credits = task && costIn(task.raw);
 		if (credits !== undefined && this.costs.has(taskId)) this.costs.set(taskId, credits);
 	}
@@ -131,7 +131,7 @@ export class Spending {
 		const { maximum = Infinity } = this.deps;
 		const credits = Math.max(this.kept.fallen, spent.credits);
 		if (credits <= maximum) return [info];
-		const beyond = `${credits} credits: more than Stop After Credits (${maximum})`;
+		const beyond = `${credits} credits: more than 'Stop After Credits' (${maximum})`;
 		const why = `${beyond}. The price of a task is known only after its creation`;
 		return [info, { type: 'warning', message: why }];
 	}

@@ -9,7 +9,7 @@ import { pollTask } from '../transport/pollTask';
 import type { Poll } from '../answers/poll';
 import type { Task } from '../answers/task';
 import { denied, taskMissing, timedOut } from '../answers/failures';
-import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, weigh, type Seen } from '../transport/until';
+import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, countPoll, type Seen } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended, type Made } from '../answers/verdict';
 import { pace, rarePace } from './pace';
 
@@ -24,7 +24,7 @@ export interface Watch extends Made {
 	/** Whether the service has shown it before. */
 	seen?: boolean;
 	/** Whether the service reports its end to the sleeping execution, so that it is polled rarely. */
-	called?: boolean;
+	callsBack?: boolean;
 }
 
 export type Waited =
@@ -39,7 +39,7 @@ export interface Polling extends Clock {
 	/** Ends the wait at once. */
 	signal: AbortSignal;
 	/** Ends the wait after one more poll: the execution falls asleep, and a callback that came before will not come again. */
-	asleep?: AbortSignal;
+	sleepSoon?: AbortSignal;
 }
 
 const SHORTEST_PAUSE_MS = 1_000;
@@ -57,15 +57,15 @@ interface SoFar {
 
 /** Never polls during the account's pause, except once at the deadline. */
 export async function waitForTask(watch: Watch, polling: Polling): Promise<Waited> {
-	const { client, polls, signal, asleep, now, sleep } = polling;
+	const { client, polls, signal, sleepSoon, now, sleep } = polling;
 	const { taskId, createdAt, deadline } = watch;
-	const woken = asleep === undefined ? signal : AbortSignal.any([signal, asleep]);
+	const woken = sleepSoon === undefined ? signal : AbortSignal.any([signal, sleepSoon]);
 	// The last poll may run this far beyond the deadline.
 	const end = Math.max(deadline, now()) + 2_000;
 	const age = () => Math.max(0, now() - createdAt);
 	const pausedUntil = () => Math.min(client.account.pausedUntil('poll'), deadline);
 	const ask = async (): Promise<Poll | undefined> => {
-		const longestMs = asleep?.aborted ? 5_000 : 20_000;
+		const longestMs = sleepSoon?.aborted ? 5_000 : 20_000;
 		const timeoutMs = Math.min(longestMs, end - now());
 		if (signal.aborted || pausedUntil() > now() || timeoutMs <= 0) return undefined;
 		return await pollTask(client, { ...watch, timeoutMs, signal }, now);
@@ -79,23 +79,23 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 		// Undefined if the account was paused, or the time ran out, before its turn came.
 		const poll = await polls.run(ask);
 		if (poll !== undefined) {
-			const judged = judge(watch, soFar, { poll, nowMs: now() });
-			const { task } = judged;
+			const decided = decide(watch, soFar, { poll, nowMs: now() });
+			const { task } = decided;
 			if (task !== undefined && task.state !== 'running') client.account.taskEnded(taskId);
-			if (judged.kind !== 'running') return judged;
-			soFar = judged;
+			if (decided.kind !== 'running') return decided;
+			soFar = decided;
 			const pauseMs = nextPause(poll, { ...soFar, ageMs: age() });
 			// An end that was seen is confirmed soon, because its callback may be lost.
 			const hasEnded = poll.kind === 'unclear' || task?.state === 'done';
-			next = now() + Math.max(pauseMs, watch.called && !hasEnded ? rarePace(age()) : 0);
+			next = now() + Math.max(pauseMs, watch.callsBack && !hasEnded ? rarePace(age()) : 0);
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
 		if (now() >= deadline) return outOfTime(watch, soFar);
-		if (asleep?.aborted) return { kind: 'released', task: soFar.task };
+		if (sleepSoon?.aborted) return { kind: 'released', task: soFar.task };
 	}
 }
 
-function judge(
+function decide(
 	watch: Watch,
 	before: SoFar,
 	{ poll, nowMs }: { poll: Poll; nowMs: number },
@@ -104,8 +104,8 @@ function judge(
 	// If no poll has shown a task whose ID the user gave, that ID is mistyped.
 	const isMistyped =
 		watch.named && !watch.seen && before.task === undefined && poll.kind === 'missing';
-	const proof = isMistyped ? { polls: 2, ms: 10_000 } : PAID;
-	const { seen, clear } = weigh(before.seen, poll, { nowMs, proof });
+	const required = isMistyped ? { polls: 2, ms: 10_000 } : PAID;
+	const { seen, clear } = countPoll(before.seen, poll, { nowMs, required });
 	const soFar = { ...before, seen, last: poll };
 	if (clear === undefined) return soFar;
 	if (clear.kind !== 'task') {

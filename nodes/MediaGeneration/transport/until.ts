@@ -10,15 +10,15 @@ import type { Poll } from '../answers/poll';
 import type { Task } from '../answers/task';
 
 /** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
-export interface Proof {
+export interface RequiredRefusals {
 	polls: number;
 	ms: number;
 }
 
 /** Ends the wait for a paid task, polled or asleep. */
-export const PAID: Proof = { polls: 3, ms: 60_000 };
+export const PAID: RequiredRefusals = { polls: 3, ms: 60_000 };
 /** For any other question, which is asked once more. */
-export const TWICE: Proof = { polls: 2, ms: 0 };
+export const TWICE: RequiredRefusals = { polls: 2, ms: 0 };
 
 /** What the polls of a task have shown so far. */
 export interface Seen {
@@ -42,10 +42,10 @@ export const UNSEEN: Seen = {
 export type Clear = Extract<Poll, { kind: 'task' | 'denied' | 'missing' }>;
 
 /** Adds a poll to the ones before. @returns also what is clear by now; undefined if another poll is needed */
-export function weigh(
+export function countPoll(
 	before: Seen,
 	poll: Poll,
-	{ nowMs, proof }: { nowMs: number; proof: Proof },
+	{ nowMs, required }: { nowMs: number; required: RequiredRefusals },
 ): { seen: Seen; clear: Clear | undefined } {
 	const seen = { ...before, busy: 0 };
 	switch (poll.kind) {
@@ -68,8 +68,8 @@ export function weigh(
 			const polls = refused.polls + 1;
 			const since = refused.polls === 0 ? nowMs : refused.since;
 			const isFinal = poll.kind === 'denied' && poll.final === true;
-			const isProved = isFinal || (polls >= proof.polls && nowMs - since >= proof.ms);
-			return { seen: { ...seen, refused: { polls, since } }, clear: isProved ? poll : undefined };
+			const isEnough = isFinal || (polls >= required.polls && nowMs - since >= required.ms);
+			return { seen: { ...seen, refused: { polls, since } }, clear: isEnough ? poll : undefined };
 		}
 	}
 }
@@ -124,11 +124,11 @@ export async function askUntilClear(
 		if (at.signal?.aborted === true || isLast) return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
 		last = await pollTask(client, at, now);
-		const weighed = weigh(seen, last, { nowMs: now(), proof: TWICE });
-		const { clear } = weighed;
+		const counted = countPoll(seen, last, { nowMs: now(), required: TWICE });
+		const { clear } = counted;
 		if (clear !== undefined && (clear.kind !== 'task' || isEnough?.(clear.task) !== false))
 			return clear;
 		last = clear ?? last;
-		seen = weighed.seen;
+		seen = counted.seen;
 	}
 }
