@@ -1,5 +1,5 @@
 import { fileTypeOf } from '../../nodes/MediaGeneration/files/kind';
-import { typeOfBytes } from '../../nodes/MediaGeneration/audio/kinds';
+import { typeOfBytes } from '../../nodes/MediaGeneration/audio/scan';
 import type { OutputKind } from '../../nodes/MediaGeneration/answers/outputs';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -22,8 +22,8 @@ const known: Array<[string, string, string]> = [
 	['\0\0\0\x20ftypisom', 'video/mp4', 'mp4'],
 	['\x1aE\xdf\xa3', 'video/webm', 'webm'],
 	['II*\0', 'image/tiff', 'tiff'],
-	['%PDF-1.7', 'application/pdf', 'pdf'],
-	['PK\x03\x04', 'application/zip', 'zip'],
+	['\0\0\0\x20ftypheic', 'image/heic', 'heic'],
+	['\0\0\0\x14ftypqt  ', 'video/quicktime', 'mov'],
 	['WEBVTT\n\n', 'text/vtt', 'vtt'],
 	['\xef\xbb\xbf12 \n00:00:00,000 --> 00:00:01,000\r\nHello', 'application/x-subrip', 'srt'],
 	['<svg xmlns="x">', 'image/svg+xml', 'svg'],
@@ -86,6 +86,13 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	[NO_MAGIC, { stated: '__proto__', end: '.valueOf', kind: 'file' }, `${OCTETS} bin`],
 	[NO_MAGIC, transcript('application/json'), 'application/json json'],
 	[NO_MAGIC, transcript(undefined, '.SRT'), 'application/x-subrip srt'],
+	// What begins like files of several types.
+	['ID3\x04\0', sound('audio/aac'), 'audio/aac aac'],
+	['\0\0\0\x20ftypisom', sound('audio/mp4'), 'audio/mp4 m4a'],
+	['\0\0\0\x20ftypisom', sound(OCTETS, '.m4a'), 'audio/mp4 m4a'],
+	['\x1aE\xdf\xa3', sound('audio/webm', '.webm'), 'audio/webm weba'],
+	[frames('\xff\xfb\x90\x64', 417), sound('audio/aac', '.m4a'), 'audio/mpeg mp3'],
+	['ID3\x04\0', sound('audio/mp4', '.weba'), 'audio/mpeg mp3'],
 	// By its text.
 	['{"segments":[]}', transcript(), 'application/json json'],
 	['[null, 1]', transcript(), 'application/json json'],

@@ -1,8 +1,13 @@
 /** Finds in one pass over a sound file what it is, and where its sound lies. */
-import { FILE_HEAD_BYTES, typeOfBytes } from './kinds';
+import { FILE_HEAD_BYTES, typeByExtension, typeByMark, type FileType } from '../base/fileTypes';
 import { scanMp3 } from './mp3';
+import { beginsWithFrames } from './mpeg';
 import { noSound, type Scan, type SoundFacts, Unread } from './sound';
 import { scanWav } from './wav';
+
+/** Returns the type that a file's first bytes show, if they show any. */
+export const typeOfBytes = (head: Buffer): FileType | undefined =>
+	typeByMark(head) ?? (beginsWithFrames(head) ? typeByExtension('mp3') : undefined);
 
 function* scanSound(file: Unread): Scan {
 	const head = yield* file.read(0, FILE_HEAD_BYTES);

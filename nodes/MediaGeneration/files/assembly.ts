@@ -4,7 +4,7 @@ import type { FileSettings } from '../actions/waiting';
 import type { N8nContext } from '../transport/client';
 import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
-import { typeByMimeType } from '../audio/kinds';
+import { typeByMimeType } from '../base/fileTypes';
 import type { Done } from '../answers/verdict';
 import { baseNameOf, placedFiles } from './files';
 import type { DeliveredFile, DeliveredOutput } from './storedFile';

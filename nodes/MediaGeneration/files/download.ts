@@ -1,9 +1,9 @@
 /** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
-import { FILE_HEAD_BYTES, typeOfBytes } from '../audio/kinds';
-import { SoundScanner } from '../audio/scan';
+import { SoundScanner, typeOfBytes } from '../audio/scan';
 import { backoffMs, type Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
 import { megabytes } from '../base/words';
+import { FILE_HEAD_BYTES } from '../base/fileTypes';
 import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
 import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';

@@ -1,7 +1,7 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryKeyData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/waiting';
-import { extensionIn, mediaOf } from '../audio/kinds';
+import { extensionIn, mediaOf } from '../base/fileTypes';
 import type { Limiter } from '../base/limiter';
 import { isDataUrl, type TaskOutput } from '../answers/outputs';
 import { storeDataUrl } from './dataUrl';

@@ -2,7 +2,7 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 import { mergeTranscripts, transcriptOf } from '../audio/captions';
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
-import { mimeTypeOf } from '../audio/kinds';
+import { mimeTypeOf } from '../base/fileTypes';
 import { soundFactsOf } from '../audio/scan';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';

@@ -2,7 +2,8 @@
  * Tells what kind of file some bytes are, or why they are no result although they came with HTTP 200. Headers of file hosts are often
  * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide if they can.
  */
-import * as kinds from '../audio/kinds';
+import { typeOfBytes } from '../audio/scan';
+import * as types from '../base/fileTypes';
 import { readJson } from '../base/bounded';
 import { quote } from '../base/words';
 import { isObject, urlOf } from '../base/json';
@@ -45,29 +46,39 @@ const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'im
 /** Returns the types that the request, the address and the host name, if they fit. */
 function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
-	const fitting = (type: kinds.FileType | undefined) =>
+	const fitting = (type: types.FileType | undefined) =>
 		isSoundOrImage(about) && isTextType(type?.mimeType ?? '') ? undefined : type;
 	return {
-		byFormat: kind === 'audio' && format !== undefined ? kinds.typeOfFormat(format) : undefined,
-		byUrl: fitting(kinds.typeByExtension(kinds.extensionIn(urlOf(url)?.pathname ?? ''))),
-		byHeader: fitting(kinds.typeByMimeType(statedType(about))),
+		byFormat: kind === 'audio' && format !== undefined ? types.typeOfFormat(format) : undefined,
+		byUrl: fitting(types.typeByExtension(types.extensionIn(urlOf(url)?.pathname ?? ''))),
+		byHeader: fitting(types.typeByMimeType(statedType(about))),
 	};
 }
 
-const UNKNOWN: kinds.FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
+const UNKNOWN: types.FileType = { mimeType: 'application/octet-stream', extension: 'bin' };
+
+/** These bytes begin a tag or a container that sound of another type has, too: only the address or the host tells it. */
+const SHARED: ReadonlyArray<[mark: RegExp, extension: string]> = [
+	[/^ID3/, 'aac'],
+	[/^[^]{4}ftyp/, 'm4a'],
+	[/^\x1aE\xdf\xa3/, 'weba'],
+];
 
 /** Decides by the first bytes, a raw format that was asked for, the address, the header, and at last any format asked for. */
-export function fileTypeOf(head: Buffer, about: AboutFile): kinds.FileType {
-	const signature = kinds.typeOfBytes(head);
-	if (signature !== undefined) return signature;
+export function fileTypeOf(head: Buffer, about: AboutFile): types.FileType {
 	const { byFormat, byUrl, byHeader } = namedTypes(about);
+	const signature = typeOfBytes(head);
+	const begin = head.toString('latin1', 0, 8);
+	const [, other] = SHARED.find(([mark]) => mark.test(begin)) ?? [];
+	if (signature !== undefined)
+		return [byUrl, byHeader].find((named) => named?.extension === other) ?? signature;
 	// Any other format would show in the bytes.
-	if (byFormat !== undefined && kinds.isRaw(byFormat)) return byFormat;
+	if (byFormat !== undefined && types.isRaw(byFormat)) return byFormat;
 	const found = byUrl ?? byHeader ?? byFormat;
 	if (found !== undefined) return found;
 	const text = leadingText(head);
 	if (about.kind !== 'transcript' || text === undefined) return UNKNOWN;
-	return kinds.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
+	return types.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
 const ERROR_KEY = /^(errors?|error_?message)$/i;
@@ -85,7 +96,7 @@ function isErrorObject(value: unknown): boolean {
 const BEGINS_AS_ERROR = /^[[{\s]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:(?!\s*null))/i;
 
 /** Tells whether a text is no file of this type. @param expected undefined if no type is known */
-function isMessage(text: string, expected: kinds.FileType | undefined): boolean {
+function isMessage(text: string, expected: types.FileType | undefined): boolean {
 	if (text.startsWith('<')) return true;
 	if (looksLikeJson(text)) {
 		const { body } = readJson(text);
@@ -97,9 +108,9 @@ function isMessage(text: string, expected: kinds.FileType | undefined): boolean 
 
 /** Says why these first bytes can't be those of the file, completing "could not be downloaded: ..."; undefined if they can. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
-	if (head.length === 0 || kinds.typeOfBytes(head) !== undefined) return undefined;
+	if (head.length === 0 || typeOfBytes(head) !== undefined) return undefined;
 	const { byUrl, byHeader } = namedTypes(about);
-	const isOther = (type?: kinds.FileType) => type !== undefined && !isTextType(type.mimeType);
+	const isOther = (type?: types.FileType) => type !== undefined && !isTextType(type.mimeType);
 	const isMedia =
 		isSoundOrImage(about) || (about.kind === 'file' && (isOther(byUrl) || isOther(byHeader)));
 	const text = leadingText(head);

@@ -1,7 +1,7 @@
 /** A file on its way into an item: one shape from its address to its binary field. */
 import type { IBinaryData } from 'n8n-workflow';
 import { isDataUrl, type OutputKind, type TaskOutput } from '../answers/outputs';
-import { extensionIn, mediaOf } from '../audio/kinds';
+import { extensionIn, mediaOf } from '../base/fileTypes';
 import { toMs, type SoundFacts } from '../audio/sound';
 
 /** An output as an item shows it (README, "Operations"). */

@@ -3,7 +3,7 @@ import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } 
 import { inFields } from '../files/files';
 import { shownOutputs, showEqualNames } from '../files/hint';
 import { joinSources, type SoundSource } from '../files/joining';
-import { extensionIn, typeByMimeType } from '../audio/kinds';
+import { extensionIn, typeByMimeType } from '../base/fileTypes';
 import type { ItemFields } from '../actions/fields';
 import { itemFile } from '../actions/inputFiles';
 import { readPause } from '../actions/longText';

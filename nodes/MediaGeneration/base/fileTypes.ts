@@ -1,6 +1,4 @@
-/** Kinds of files: one table of their extensions, MIME types and first bytes. */
-import { beginsWithFrames } from './mpeg';
-
+/** Types of files: one table of their extensions, MIME types and first bytes. */
 export interface FileType {
 	mimeType: string;
 	extension: string;
@@ -12,7 +10,7 @@ const PROLOG = /(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype(?!\s+html)[^>]*
 const textMark = (pattern: string) => new RegExp(`^(?:\xef\xbb\xbf)?${pattern}`, 'i');
 
 /** Files get the first extension and the first MIME type of a row. The mark shows how such a file begins, as Latin-1. */
-const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
+const FILE_TYPES: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: RegExp]> = [
 	['mp3', 'audio/mpeg audio/mp3', /^ID3[\0-\x0f]/],
 	['wav', 'audio/wav audio/x-wav audio/wave', /^RIFF[^]{4}WAVE/],
 	['opus', 'audio/ogg audio/opus', /^OggS[^]*OpusHead/],
@@ -21,8 +19,6 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 	['m4a', 'audio/mp4 audio/x-m4a', /^[^]{4}ftypM4A/],
 	['aac', 'audio/aac'],
 	['weba', 'audio/webm'],
-	['aiff aif', 'audio/aiff audio/x-aiff', /^FORM[^]{4}AIF/],
-	['amr', 'audio/amr', /^#!AMR/],
 	['ulaw mulaw', 'audio/basic'],
 	['alaw', 'audio/x-alaw-basic'],
 	['pcm', 'audio/pcm audio/l16'],
@@ -34,12 +30,10 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 	['bmp', 'image/bmp', /^BM[^]{4}\0{4}[^]{5}/],
 	['tiff tif', 'image/tiff', /^(II\*\0|MM\0\*)/],
 	['svg', 'image/svg+xml', textMark(`${PROLOG}<svg[\\s>]`)],
+	['heic heif', 'image/heic image/heif', /^[^]{4}ftyp(hei[cx]|mif1)/],
+	['mov', 'video/quicktime', /^[^]{4}ftypqt/],
 	['mp4', 'video/mp4', /^[^]{4}ftyp/],
 	['webm', 'video/webm', /^\x1aE\xdf\xa3/],
-	['mov', 'video/quicktime'],
-	['mkv', 'video/x-matroska'],
-	['pdf', 'application/pdf', /^%PDF-/],
-	['zip', 'application/zip', /^PK\x03\x04/],
 	['json', 'application/json'],
 	[
 		'srt',
@@ -47,11 +41,10 @@ const FILE_KINDS: ReadonlyArray<[extensions: string, mimeTypes: string, mark?: R
 		textMark('\\s*\\d+[ \\t]*\\r?\\n[\\d:]+[,.]\\d+[ \\t]*-->'),
 	],
 	['vtt', 'text/vtt', textMark('\\s*WEBVTT')],
-	['csv', 'text/csv'],
 	['txt', 'text/plain'],
 ];
 
-const TYPES = FILE_KINDS.map(([extensions, mimeTypes, mark]) => {
+const TYPES = FILE_TYPES.map(([extensions, mimeTypes, mark]) => {
 	const [names, types] = [extensions.split(' '), mimeTypes.split(' ')];
 	const type: FileType = { mimeType: types[0] ?? '', extension: names[0] ?? '' };
 	return { names, types, type, mark };
@@ -87,12 +80,10 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 	return found && { mimeType, extension: found.type.extension };
 }
 
-/** Enough bytes to tell the kinds apart. */
+/** Enough bytes to tell the types apart. */
 export const FILE_HEAD_BYTES = 4_100;
 
-/** Files get the type that their first bytes show, if they show any. */
-export function typeOfBytes(head: Buffer): FileType | undefined {
+export function typeByMark(head: Buffer): FileType | undefined {
 	const text = head.toString('latin1', 0, FILE_HEAD_BYTES);
-	const marked = TYPES.find(({ mark }) => mark?.test(text))?.type;
-	return marked ?? (beginsWithFrames(head) ? typeByExtension('mp3') : undefined);
+	return TYPES.find(({ mark }) => mark?.test(text))?.type;
 }
