@@ -53,7 +53,7 @@ void describe('speech', () => {
 		await editor.addManualTrigger();
 		await editor.openNodePanel();
 		const words =
-			'sound effect,image,audio,AI voice,captions,callback,webhook,wait for task,dubbing,elevenlabs,text to speech';
+			'sound effect,image,audio,AI voice,captions,music,transcribe,subtitles,dub,dubbing,callback,webhook,wait for task,elevenlabs,text to speech';
 		for (const each of words.split(',')) {
 			const found = await editor.search(each);
 			await found
