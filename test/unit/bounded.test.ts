@@ -28,6 +28,13 @@ test.each<[string, string, { body?: unknown; unread?: string }]>([
 	expect(readJson(json, SMALL)).toStrictEqual({ body: undefined, ...expected });
 });
 
+test('an answer has at most 100 levels', () => {
+	expect([100, 101].map((levels) => readJson(nested(levels)).unread)).toEqual([
+		undefined,
+		'that is nested deeper than 100 levels',
+	]);
+});
+
 test.each<[string, unknown]>([
 	['1234567890123456789', '1234567890123456789'],
 	['{"task_id":12345678901234567890}', { task_id: '12345678901234567890' }],

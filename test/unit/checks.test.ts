@@ -1,11 +1,13 @@
 /** What must be given before anything is paid for, so that an execution can sleep and wake again. README, "Waiting". */
 import { FailureError } from '../../nodes/MediaGeneration/base/outcomes';
+import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { isToolRun } from '../../nodes/MediaGeneration/n8n/execution';
 import { checkSuspension, warnOfWorkflowTimeout } from '../../nodes/MediaGeneration/suspend/checks';
 import { fakeN8n } from '../support/n8n';
 
-const PUBLIC = 'https://n8n.example/webhook-waiting/7?signature=token';
-const PRIVATE = 'http://localhost:5678/webhook-waiting/7?signature=token';
+const TOKEN = 'token-0123456789';
+const PUBLIC = `https://n8n.example/webhook-waiting/7?signature=${TOKEN}`;
+const PRIVATE = `http://localhost:5678/webhook-waiting/7?signature=${TOKEN}`;
 const SERVICE = 'https://api.example';
 
 interface Setting {
@@ -128,6 +130,8 @@ test.each([
 		const { context, called, hints } = contextOf({ resumeUrl: given, answered: RUNNING });
 		const resumeUrl = given.replace('?', '/media-generation?');
 		expect(await checkSuspension(context, baseUrl)).toEqual({ resumeUrl, callable });
+		// Nothing that leaves from now on holds its token, wherever it stands.
+		expect(cleanerOf(context).text(`a ${TOKEN}`)).toBe('a ***');
 		expect(called).toMatchObject([{ method: 'POST', url: resumeUrl, body: {} }]);
 		expect(hints).toEqual([]);
 	},

@@ -6,6 +6,7 @@ import {
 	inBackground,
 	logOf,
 } from '../../nodes/MediaGeneration/n8n/clean';
+import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 
 const KEY = 'sk_Ab1-cd2_ef3456';
@@ -30,6 +31,7 @@ describe('the key and the secret go', () => {
 			everyByte(secret),
 			everyByte(secret).toUpperCase(),
 			everyByte(secret).replaceAll('%', '%25'),
+			everyByte(secret).replaceAll('%', '\\u0025'),
 			everyUnit(secret),
 			everyUnit(secret).replaceAll('\\', '\\\\'),
 			JSON.stringify(secret).slice(1, -1),
@@ -124,12 +126,14 @@ test('circles and endless nesting end', () => {
 	expect(cleaner().value(deep)).toBeDefined();
 });
 
-test('the log has neither key, secret nor token, and breaks nothing', () => {
-	const { context, logs } = fakeN8n();
+test('hints and the log have neither key, secret nor token, and break nothing', () => {
+	const { context, logs, hints } = fakeN8n();
 	context.logger.warn = () => JSON.parse('') as void;
 	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: SECRET });
 	logOf(context).info(`task t1 of ${KEY}, ${SECRET}, ${RESUME}`);
 	logOf(context).warn('lost');
+	showHint(context, 'warning', `of ${KEY} and ${SECRET}`);
+	expect(hints.map(({ message }) => message)).toEqual(['of sk_*** and ***']);
 	logOf(context).info('task t1\r\n2026 forged\u001b[2J\u0085\u2028\u202e end');
 	expect(logs).toEqual([
 		`Media Generation: task t1 of sk_***, ***, ${RESUME.replace(TOKEN, '***')}`,
@@ -143,11 +147,17 @@ describe('what leaves a run', () => {
 
 	test('is cleaned: items with their hidden errors, but not their files', async () => {
 		const data = Buffer.from(KEY).toString('base64');
+		const error = new Error(KEY);
+		// Made when it is first read.
+		expect(error.stack).toContain(KEY);
 		const item = { json: { text: KEY }, binary: { data: { data, mimeType: 'text/plain' } } };
-		Object.defineProperty(item, 'error', { value: new Error(KEY), enumerable: false });
+		Object.defineProperty(item, 'error', { value: error, enumerable: false });
 		const [out] = await cleanly(context, async () => await Promise.resolve([item]));
 		expect(out).toEqual({ json: { text: 'sk_***' }, binary: item.binary });
-		expect(out?.error?.message).toBe('sk_***');
+		expect([out?.error?.message, error.stack]).toEqual([
+			'sk_***',
+			expect.not.stringContaining(KEY) as string,
+		]);
 	});
 
 	test('is cleaned when it is thrown, with its causes; its messages are one line each', async () => {
@@ -155,6 +165,7 @@ describe('what leaves a run', () => {
 		const thrown = Object.assign(new Error(`no\r\n<a>${KEY}`, { cause }), {
 			description: [`${KEY}\n`],
 			messages: ['of a\r\nb\u001b[1m'],
+			context: { data: { of: KEY } },
 			// A NodeApiError has it, and n8n saves it with the execution.
 			errorResponse: { error: `of ${KEY}` },
 		});
@@ -164,6 +175,7 @@ describe('what leaves a run', () => {
 			message: 'no ‹a›sk_***',
 			description: ['sk_***\n'],
 			messages: ['of a b [1m'],
+			context: { data: { of: 'sk_***' } },
 			errorResponse: { error: 'of sk_***' },
 		});
 		expect(`${thrown.stack} ${cause.message} ${cause.stack}`).not.toContain(KEY);

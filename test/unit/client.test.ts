@@ -48,6 +48,14 @@ const throws =
 	async () =>
 		await Promise.reject(error);
 
+test('a credential that is not complete makes no client, and is named in words', async () => {
+	const { context, sent } = contextWith(responds(200, '{}'), { baseUrl: 'http://api.example' });
+	await expect(createClient(context)).rejects.toMatchObject({
+		failure: { outcome: 'invalid', message: expect.stringMatching(/uses http/) as string },
+	});
+	expect(sent).toEqual([]);
+});
+
 describe('a request', () => {
 	test('goes to the base URL, follows no redirect and throws for no status', async () => {
 		const { options } = await exchanged(responds(200, '{}'), {

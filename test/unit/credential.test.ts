@@ -124,6 +124,7 @@ describe('under the Base URL it is sent', () => {
 		['an ID with a percent sign', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/7%252F9` }],
 		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
 		['a beginning that ends with slashes', BASE, { baseURL: `${BASE}//`, url: '/v1/credits' }],
+		['a step that leads back', `${BASE}/t1`, { url: `${BASE}/t2/../t1/v1` }],
 		...['HEAD', 'put', 'Patch', 'DELETE', 'OPTIONS'].map((method): [string, string, object] => [
 			method,
 			BASE,
@@ -132,7 +133,11 @@ describe('under the Base URL it is sent', () => {
 	])('%s', async (_name, baseUrl, request) => {
 		const sent = await authenticated(request, { baseUrl });
 		expect(sent.headers).toMatchObject({ Authorization: `Bearer ${KEY}` });
-		expect(sent.url ?? sent.uri).not.toMatch(/[^:]\/\//);
+		// As it was checked, so that nobody reads it in another way.
+		const address = String(sent.url ?? sent.uri);
+		expect(address).toBe(new URL(address).href);
+		expect(address.startsWith(baseUrl)).toBe(true);
+		expect(address).not.toMatch(/[^:]\/\//);
 	});
 });
 

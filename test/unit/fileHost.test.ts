@@ -23,12 +23,12 @@ function door(
 describe('private addresses', () => {
 	test.each([
 		['https://10.0.0.1/a', BASE_URL, 0],
-		...['kubernetes.default.svc', 'redis.prod', 'vault.service.consul', 'db.corp', 'fritz.box'].map(
-			(name): [string, string, number] => [`https://${name}/a`, BASE_URL, 0],
-		),
-		...['169.254.169.254', '[fe80::1]', 'metadata.google.internal', '168.63.129.16'].map(
-			(name): [string, string, number] => [`http://${name}/a`, 'http://10.0.0.2', 0],
-		),
+		...'kubernetes.default.svc kubernetes.default redis.prod vault.service.consul db.corp a.intranet a.private a.home a.test fritz.box'
+			.split(' ')
+			.map((name): [string, string, number] => [`https://${name}/a`, BASE_URL, 0]),
+		...'169.254.169.254 metadata.google.internal 168.63.129.16 [fe80::1] [fd00:ec2::254] [::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe]'
+			.split(' ')
+			.map((name): [string, string, number] => [`http://${name}/a`, 'http://10.0.0.2', 0]),
 		['http://10.0.0.1/a', 'http://192.168.1.5:3000/api', 1],
 		[FILE_URL, 'http://127.0.0.1:1', 1],
 	])('%s of a service at %s: %d requests', async (url, baseUrl, count) => {

@@ -56,6 +56,12 @@ describe('as an item', () => {
 		expect(shown('continueRegularOutput')).toEqual({ ...record, http_status: 401 });
 	});
 
+	test('its words are one line, without markup', () => {
+		const foreign = { ...failure, message: 'a\r\n<b>', description: 'c\u001b <d>' };
+		const { json } = failureItem(node(), { failure: foreign, index: 0 });
+		expect(json).toMatchObject({ error: 'a ‹b›', description: 'c  ‹d›' });
+	});
+
 	const NONE = { task_ids: null, unfinished: null };
 
 	test('where n8n fills up what it does not name, it names what Task: Wait reads, and no more', () => {

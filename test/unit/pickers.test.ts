@@ -310,3 +310,13 @@ test('a search goes to the newest route as it is', async () => {
 	const { asked } = await ask('searchVoices', { filter: 'a&b' });
 	expect(asked[0]).toBe('/v3/voices?provider=elevenlabs&search=a%26b&page=1&page_size=100');
 });
+
+test('an error of the list holds no token of this n8n, whatever the service quotes', async () => {
+	const quoted = `https://n8n.example/webhook-waiting/12/node?signature=${'e'.repeat(64)}`;
+	const { error } = await ask('searchVoices', {
+		answer: () => ({ status: 401, body: { error: quoted } }),
+	});
+	const shown = `${error?.message} ${error?.description}`;
+	expect(shown).toContain('webhook-waiting/12/node?signature=***');
+	expect(shown).not.toContain('eee');
+});

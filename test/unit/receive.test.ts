@@ -179,13 +179,13 @@ test('without verification, too, what is no task is refused', async () => {
 });
 
 describe('what does not run the workflow, and is no error', () => {
-	test('in a short line without the key, whatever the service calls the task', async () => {
-		const type = `KEY\r\n${'x'.repeat(1_000_000)}`;
+	test('in a short line without key and signature, whatever the service calls the task', async () => {
+		const type = `KEY\r\n${signedUrl(SECRET)} ${'x'.repeat(1_000_000)}`;
 		const setting = { settings: { types: ['a'] }, secret: SECRET };
 		const { post, key } = trigger({ service: () => found({ type }), ...setting });
 		const { body } = await post(task());
 		const { ignored: said } = body as { ignored: string };
-		expect(said.slice(0, 15)).toBe('type "sk_*** xx');
+		expect(said).toMatch(/^type "sk_\*\*\* https:.*&signature=\*\*\* xx/);
 		expect(said.length).toBeLessThan(400);
 		expect(said).not.toContain(key);
 	});

@@ -9,12 +9,14 @@ import {
 	type NotedTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
+import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import { ASSEMBLY, FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';
 
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=token';
+const KEY = 'sk_0123456789';
 const HOUR = 3_600_000;
 
 const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask => ({
@@ -36,6 +38,7 @@ afterEach(() => jest.restoreAllMocks());
 async function asleep(sleepers: Sleeper[]) {
 	const { context, kept: store, entry, waits, metadata } = fakeN8n();
 	const client = scriptedClient(() => noAnswer());
+	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: '' });
 	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
 	const kept = entry.data.main[0] ?? [];
 	const notes = readNotes(store[CONTEXT_FIELD]);
@@ -59,6 +62,11 @@ test('what goes out if the deadline passes is one item per input item first, in 
 	]);
 	expect(kept).toEqual(items);
 	expect(notes.items.map((item) => item !== null)).toEqual([false, true, false, false, false]);
+});
+
+test('what n8n saves of a sleeping execution does not hold the key', async () => {
+	const { items, kept } = await asleep([complete({ json: { text: `of ${KEY}` } })]);
+	expect([items, kept]).toMatchObject([[{ json: { text: 'of sk_***' } }], items]);
 });
 
 test("n8n wakes it by the machine's clock, wherever that was set", async () => {

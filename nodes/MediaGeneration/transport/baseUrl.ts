@@ -15,11 +15,11 @@ const IPV4_INSIDE = /^\[?(::ffff:|64:ff9b:|2001:0?:|2002:)/;
 const PUBLIC_IPV6 = /^[23][\da-f]{3}:/;
 
 /**
- * Tells whether a host name means this machine or a private network. Names with a single label are those of containers.
- * @param hostname as `URL` gives it, so that an address is normalized already
+ * Returns whether a host name means this machine or a private network. Names with a single label are those of containers.
+ * @param hostname as `URL` gives it, so that it is in lower case, and an address is normalized
  */
 export function isPrivateHost(hostname: string): boolean {
-	const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '');
+	const host = hostname.replace(/^\[|\]$|\.+$/g, '');
 	if (host.includes(':')) return !PUBLIC_IPV6.test(host) || IPV4_INSIDE.test(host);
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
 	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);

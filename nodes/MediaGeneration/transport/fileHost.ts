@@ -51,9 +51,9 @@ function redirectTarget(location: string | undefined, from: string): URL | strin
 
 /** Addresses at which clouds tell a machine its secrets, and others that no router passes on. */
 const LINK_LOCAL =
-	/^(169\.254\.|168\.63\.129\.16$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|::ffff:a9fe:))/i;
+	/^(169\.254\.|168\.63\.129\.16$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|.*:a9fe:))/;
 /** Names that clusters and companies use inside. */
-const INSIDE = /\.(svc|consul|default|prod|corp|intranet|private|home|test)$|^fritz\.box$/i;
+const INSIDE = /\.(svc|consul|default|prod|corp|intranet|private|home|test)$|^fritz\.box$/;
 
 const isInside = (hostname: string) => isPrivateHost(hostname) || INSIDE.test(hostname);
 
