@@ -1,8 +1,20 @@
 /** docs/benchmarks.md, made of the last results. Benches without a result here keep their section. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { root } from '../scripts/pack';
 import { type Cell, type SavedReport, shown, shownMark } from './report';
+
+/** Not committed: a measurement belongs to the machine it was made on. */
+const outFolder = join(root, 'bench', 'out');
+
+const fileOf = (name: string) => join(outFolder, `${name}.json`);
+const read = (name: string) => JSON.parse(readFileSync(fileOf(name), 'utf8')) as SavedReport;
+
+export function save(name: string, result: object): void {
+	mkdirSync(outFolder, { recursive: true });
+	writeFileSync(fileOf(name), `${JSON.stringify(result, undefined, '\t')}\n`);
+}
 
 function row(cells: readonly Cell[]): string {
 	return `| ${cells.map((cell) => shown(cell).replaceAll('|', '\\|')).join(' | ')} |`;
@@ -36,7 +48,9 @@ function sectionsOf(page: string): Map<string, string> {
 	return new Map(sections.map((text) => [/^## (\w+)/.exec(text)?.[1] ?? text, text]));
 }
 
-export async function writeDocs(reports: readonly SavedReport[], root: string): Promise<void> {
+/** @param names of benches whose last results are written, as far as there are any */
+export async function writeDocs(names: readonly string[]): Promise<void> {
+	const reports = names.filter((name) => existsSync(fileOf(name))).map(read);
 	const file = join(root, 'docs', 'benchmarks.md');
 	const sections = sectionsOf(readFileSync(file, 'utf8'));
 	for (const report of reports) sections.set(report.name, section(report));

@@ -1,9 +1,7 @@
 import { Command } from 'commander';
 import { Halt, runMain } from '../scripts/halt';
-import { root } from '../scripts/pack';
 import '../scripts/cleanup';
-import { writeDocs } from './docs';
-import { save, savedReports } from './saved';
+import { save, writeDocs } from './docs';
 import { type Bench, isMet, type SavedReport, textMarks, textReport } from './report';
 
 const benches = ['schedule', 'overhead', 'memory', 'batch', 'sleep', 'neighbours', 'processes'];
@@ -59,7 +57,6 @@ runMain(async () => {
 		console.log(`\n== ${met} of ${marks.length} marks met`);
 		console.log(textMarks(marks));
 	}
-	if (program.opts<{ write?: boolean }>().write === true)
-		await writeDocs(savedReports(benches), root);
+	if (program.opts<{ write?: boolean }>().write === true) await writeDocs(benches);
 	if (failed.length > 0) throw new Halt(`Not measured: ${failed.join(', ')}.`);
 });

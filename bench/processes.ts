@@ -73,8 +73,8 @@ export const bench: Bench = {
 				marks: [
 					mark('polled: time beside the least possible', polled.seconds / leastS, [1.12, 'x']),
 					mark('polled: creations a task', polled.creations, [1.2, '']),
-					mark('suspended: time beside the least possible', ours.seconds / leastS, [1.1, 'x']),
-					mark('suspended: creations a task', ours.creations, [1.2, '']),
+					mark('suspended: time beside the least possible', ours.seconds / leastS, [1.2, 'x']),
+					mark('suspended: creations a task', ours.creations, [1.25, '']),
 					mark("suspended: delay at 95%, beside n8n's Wait node", late, [1.1, 'x']),
 					mark("commits, beside n8n's Wait node", sleeps / waits, [1.2, 'x']),
 					mark('executions of ours that failed', polled.failed + ours.failed, [0, '']),

@@ -149,7 +149,7 @@ export const bench: Bench = {
 				},
 			],
 			marks: [
-				mark(`finished a second${beside}`, ratioOf(results, 'perSecond'), [0.8, 'x', 'least']),
+				mark(`finished a second${beside}`, ratioOf(results, 'perSecond'), [0.75, 'x', 'least']),
 				mark(`growth while they are called${beside}`, ratioOf(results, 'grownMb'), [1.1, 'x']),
 				mark('1,000 tasks asleep: time beside polling', asleep.seconds / polled.seconds, [
 					1.5,

@@ -47,11 +47,10 @@ function valueInWords(value: unknown): string {
 
 const isNotice = ({ type }: INodeProperties) => type === 'notice';
 
-function entryOf(field: INodeProperties, path: string): string[] {
+function entryOf({ field, path }: Entry, isTwice = false): string[] {
 	const { displayName, name, description = '', hint = '' } = field;
-	const conditions = conditionsOf(field);
-	const shown = conditions === '' ? '' : ` Shown ${conditions}.`;
-	if (isNotice(field)) return [`- _${escaped(displayName)}_${shown}`];
+	if (isNotice(field)) return [`- _${escaped(displayName)}_`];
+	const shown = isTwice ? ` Shown ${conditionsOf(field)}.` : '';
 	const given = defaultOf(field);
 	const notes = [field.required === true ? 'required' : '', given && `default: ${given}`];
 	const noted = notes.filter(Boolean).join(', ');
@@ -64,7 +63,7 @@ function entryOf(field: INodeProperties, path: string): string[] {
 		const value = each.value === '' ? 'empty' : `\`${String(each.value)}\``;
 		return `  - ${each.name} (${value})${about}`;
 	});
-	const rows = rowsOf(field).map((row) => `  ${entryOf(row, '')[0]}`);
+	const rows = rowsOf(field).map((row) => `  ${entryOf({ field: row, path: '' })[0]}`);
 	return [`${head}.${said}`, ...choices, ...rows];
 }
 
@@ -113,10 +112,15 @@ interface Section {
 	entries: Array<{ name: string; lines: string }>;
 }
 
-const inWords = ({ field, path }: Entry) => ({
-	name: field.displayName,
-	lines: entryOf(field, path).join('\n'),
-});
+/** When a field is shown is said only if another one has its name. */
+function inWords(entries: readonly Entry[]): Section['entries'] {
+	const keyOf = ({ field, path }: Entry) => path + field.name;
+	return entries.map((entry) => {
+		const { length } = entries.filter((each) => keyOf(each) === keyOf(entry));
+		const isTwice = length > 1 && !isNotice(entry.field);
+		return { name: entry.field.displayName, lines: entryOf(entry, isTwice).join('\n') };
+	});
+}
 
 function actionSections(description: INodeTypeDescription): Section[] {
 	const { properties } = description;
@@ -132,7 +136,7 @@ function actionSections(description: INodeTypeDescription): Section[] {
 			return {
 				title: `### ${resource}: ${operation.name}`,
 				about: escaped(operation.description ?? ''),
-				entries: entries.map(inWords),
+				entries: inWords(entries),
 			};
 		});
 	});
@@ -148,10 +152,34 @@ function commonIn(sections: readonly Section[]): Set<string> {
 	return new Set(all.filter((lines) => (counts.get(lines) ?? 0) >= OPERATIONS_IN_COMMON));
 }
 
-function linesOf({ title, about, entries }: Section, common: ReadonlySet<string>): string[] {
+const namesOf = ({ entries }: Section, common: ReadonlySet<string>): string[] => [
+	...new Set(
+		entries
+			.filter(({ lines }) => common.has(lines) && !lines.startsWith('- _'))
+			.map(({ name }) => name),
+	),
+];
+
+/** Common to all operations that wait. */
+function waitingNames(sections: readonly Section[], common: ReadonlySet<string>): string[] {
+	const all = sections.map((section) => namesOf(section, common));
+	const [first = [], ...others] = all.filter((names) => names.includes('Wait for Completion'));
+	return first.filter((name) => others.every((names) => names.includes(name)));
+}
+
+function linesOf(
+	section: Section,
+	common: ReadonlySet<string>,
+	waiting: readonly string[],
+): string[] {
+	const { title, about, entries } = section;
 	const own = entries.filter(({ lines }) => !common.has(lines)).map(({ lines }) => lines);
-	const shared = entries.filter(({ lines }) => common.has(lines) && !lines.startsWith('- _'));
-	const names = [...new Set(shared.map(({ name }) => name))].join(', ');
+	const shared = namesOf(section, common);
+	const waits = waiting.every((name) => shared.includes(name));
+	const names = [
+		...(waits ? ['those of all creations'] : []),
+		...shared.filter((name) => !waits || !waiting.includes(name)),
+	].join(', ');
 	return [
 		...[title, '', about, ''],
 		...(own.length === 0 ? [] : [...own, '']),
@@ -163,20 +191,23 @@ function linesOf({ title, about, entries }: Section, common: ReadonlySet<string>
 export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescription): string {
 	const sections = actionSections(action);
 	const common = commonIn(sections);
-	const triggerEntries = entriesIn(trigger.properties).map(inWords);
+	const waiting = waitingNames(sections, common);
+	const triggerEntries = inWords(entriesIn(trigger.properties));
 	return (
 		[
 			'# What the editor offers',
 			'',
-			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, what it does, and when it is shown. The default of an option holds without it, too, with these exceptions: Include Input, Split Files and Transcript in Output are then off, Stop After Credits sets no limit, and settings of a voice or a sound are not sent. `@tool`: as a tool of an AI agent.',
+			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, and what it does. The default of an option holds without it, too, with these exceptions: Include Input, Split Files and Transcript in Output are then off, Stop After Credits sets no limit, and settings of a voice or a sound are not sent.',
 			'',
 			'## Common fields and options',
+			'',
+			`All creations have ${waiting.join(', ')}.`,
 			'',
 			...common,
 			'',
 			'## Media Generation',
 			'',
-			...sections.flatMap((section) => linesOf(section, common)),
+			...sections.flatMap((section) => linesOf(section, common, waiting)),
 			'## Media Generation Trigger',
 			'',
 			...triggerEntries.map(({ lines }) => lines),
