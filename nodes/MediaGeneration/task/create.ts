@@ -6,7 +6,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../answers/request';
 import { inBackground, logOf } from '../n8n/clean';
 import type { ServiceClient } from '../transport/client';
-import type { Reply } from '../answers/reply';
 import { backoffMs, unlessAborted, type Clock } from '../base/clock';
 import type { Failure } from '../base/outcomes';
 import { seconds } from '../base/words';
@@ -75,7 +74,7 @@ async function sendInTurn(
 		if (runEnded.aborted) return { kind: 'failed', failure: NOT_CREATED };
 		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
 		const sentAt = now();
-		const creation = readCreation(await exchange(deps, request), request);
+		const creation = await exchange(deps, request);
 		line.answered(place, creation, now());
 		switch (creation.kind) {
 			case 'created': {
@@ -132,18 +131,20 @@ function lateFailure({ refusal, fullMs }: Place): Failure {
 	return { ...why, message: `${why.message}; the account was full for ${seconds(fullMs)}` };
 }
 
-async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Reply> {
+async function exchange(deps: CreateDeps, request: CreationRequest): Promise<Creation> {
 	const { client, stop, runEnded } = deps;
 	const sent = sendByRoute(client, request, runEnded);
 	if (stop === undefined) return await sent;
-	const reply = await unlessAborted(stop, sent);
-	const late = async () => logLate(deps, readCreation(await sent, request));
-	if (reply === undefined) inBackground(deps.context, late());
-	return reply ?? { answered: false, kind: 'unanswered', reason: 'the execution was stopped' };
+	const creation = await unlessAborted(stop, sent);
+	if (creation !== undefined) return creation;
+	inBackground(deps.context, logLate(deps, sent));
+	const reason = 'the execution was stopped';
+	return readCreation({ answered: false, kind: 'unanswered', reason }, request);
 }
 
 /** Names the task in the log, which is the only place left after the execution was stopped. Its Retry finds it in the service's list. */
-function logLate({ context, ledger }: CreateDeps, creation: Creation): void {
+async function logLate({ context, ledger }: CreateDeps, sent: Promise<Creation>): Promise<void> {
+	const creation = await sent;
 	const isCreated = creation.kind === 'created';
 	const taskId = isCreated ? creation.taskId : creation.failure.taskId;
 	if (taskId === undefined) return;
