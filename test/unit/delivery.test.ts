@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
-import type { FileSettings } from '../../nodes/MediaGeneration/actions/waiting';
+import type { FileSettings } from '../../nodes/MediaGeneration/actions/fileSettings';
 import type { TaskOutput } from '../../nodes/MediaGeneration/answers/outputs';
 import type { Done } from '../../nodes/MediaGeneration/answers/verdict';
 import { toneSeconds, toneWav } from '../service/media/tone';

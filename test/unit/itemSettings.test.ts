@@ -1,9 +1,6 @@
 /** What the fields of waiting and the options are read as, for an item and for the run, and how bad ones are refused. */
-import {
-	readItemSettings,
-	readRunSettings,
-	type ItemSettings,
-} from '../../nodes/MediaGeneration/actions/waiting';
+import { readRunSettings } from '../../nodes/MediaGeneration/actions/creditLimits';
+import { readItemSettings, type ItemSettings } from '../../nodes/MediaGeneration/actions/waiting';
 import { fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -106,21 +103,20 @@ test('an expression that was typed as plain text into an option', () => {
 });
 
 describe('refused in words', () => {
-	const outside = (label: string, range: string, fallback: number) => [
+	const outside = (label: string, range: string) => [
 		`"${label}" must be a number ${range}`,
-		`Set "${label}" to such a number, or remove the option to use ${fallback}. Nothing was sent.`,
+		`Set "${label}" to such a number. Nothing was sent.`,
 	];
-	const noTime = (fallback: number) =>
-		outside('Timeout (Seconds)', 'of at least 0.001 and at most 248188320000', fallback);
+	const noTime = outside('Timeout (Seconds)', 'of at least 0.001 and at most 248188320000');
 	const unknown = (label: string, ...values: string[]) => [
 		`"${label}" has an unknown value`,
 		`Set "${label}" to one of: ${values.join(', ')}.`,
 	];
-	const [, advice = ''] = outside('Max Characters per Part', '', 2500);
+	const [, advice = ''] = outside('Max Characters per Part', '');
 	const characters = ['"Max Characters per Part" must be a whole number of at least 50', advice];
-	const noSize = outside('Max File Size (MB)', 'of at least 0.001', 500);
-	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000', 0);
-	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0', 10);
+	const noSize = outside('Max File Size (MB)', 'of at least 0.001');
+	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000');
+	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0');
 	const noSwitch = (label: string) => [
 		`"${label}" must be true or false`,
 		`Turn "${label}" on or off. An expression must result in true or false. Nothing was sent.`,
@@ -129,13 +125,13 @@ describe('refused in words', () => {
 		['a switch', { waitForCompletion: 'no' }, noSwitch('Wait for Completion')],
 		['an added switch', { options: { splitFiles: 1 } }, noSwitch('Split Files')],
 		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
-		['no time', { options: { timeout: 0 } }, noTime(600)],
-		['a time in words', { options: { timeout: 'long' } }, noTime(600)],
-		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime(600)],
+		['no time', { options: { timeout: 0 } }, noTime],
+		['a time in words', { options: { timeout: 'long' } }, noTime],
+		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime],
 		[
 			'no balance',
 			{ options: { minimumCredits: null } },
-			outside('Minimum Credits', 'of at least 0', 0),
+			outside('Minimum Credits', 'of at least 0'),
 		],
 		['a size', { options: { maxFileSize: 0 } }, noSize],
 		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],

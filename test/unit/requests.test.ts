@@ -4,12 +4,16 @@ import type { INodeProperties } from 'n8n-workflow';
 import { operationOf, properties } from '../../nodes/MediaGeneration/actions';
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
+import { readTaskId, readTaskIds } from '../../nodes/MediaGeneration/actions/taskIds';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
 const speech = { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'v', text: 'Hello' };
-const byName = { resource: 'speech', operation: 'generateByVoiceName', voice: 'Aria', text: 'Hi' };
+const byName = {
+	...{ resource: 'speech', operation: 'generateByVoiceName' },
+	...{ voice: 'Aria', text: 'Hi', withTranscript: false },
+};
 const sound = { resource: 'soundEffect', operation: 'generate', text: 'Rain' };
 const image = { resource: 'image', operation: 'generate', prompt: 'A boat', generationsCount: 1 };
 const music = { resource: 'music', operation: 'generate', prompt: 'A waltz' };
@@ -249,7 +253,7 @@ describe('bad fields are refused in words', () => {
 	];
 	const unknownBody = [
 		'"Body Content Type" has an unknown value',
-		'Set "Body Content Type" to one of: json, multipart-form-data.',
+		'Set "Body Content Type" to one of: multipart-form-data, json.',
 	];
 	const inRange = (label: string, range: string) => [
 		`"${label}" must be a number ${range}`,
@@ -429,7 +433,7 @@ test('the file of the item goes into the form as "file"', () => {
 });
 
 describe('the ID of a task made earlier', () => {
-	const taskId = (given: unknown) => fieldsWith({ taskId: given }).taskId();
+	const taskId = (given: unknown) => readTaskId(fieldsWith({ taskId: given }));
 
 	test('is trimmed, and may be a number', () => {
 		expect(taskId(' t-1 ')).toBe('t-1');
@@ -469,11 +473,11 @@ describe('the ID of a task made earlier', () => {
 			['gen:42', 'a.b;c', 'Ü'],
 		],
 	])('%s', (_, given, own, expected) => {
-		expect(fieldsWith({ taskId: given }).taskIds(own)).toEqual(expected);
+		expect(readTaskIds(fieldsWith({ taskId: given }), own)).toEqual(expected);
 	});
 
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
-		expect(refusalOf(() => fieldsWith({ taskId: given }).taskIds(undefined))).toEqual({
+		expect(refusalOf(() => readTaskIds(fieldsWith({ taskId: given })))).toEqual({
 			message: 'The field "Task ID" is empty or contains an invalid ID',
 			description: 'Enter the task_id of each task in "Task ID".',
 		});
@@ -482,7 +486,7 @@ describe('the ID of a task made earlier', () => {
 	test('none at all is refused', () => {
 		const [message, description] = empty('Task ID');
 		expect(refusalOf(() => taskId(' '))).toEqual({ message, description });
-		const several = () => fieldsWith({ taskId: '' }).taskIds(undefined);
+		const several = () => readTaskIds(fieldsWith({ taskId: '' }));
 		expect(refusalOf(several)).toEqual({ message, description });
 	});
 });

@@ -2,60 +2,57 @@
 import type { IDataObject } from 'n8n-workflow';
 import { asNumber, asText, isObject, trimmedText } from '../base/json';
 import { invalid, type FailureError } from '../base/outcomes';
-import { type ItemFields } from './fields';
+import type { ItemFields } from './fields';
 import { valueIn } from './parameters';
 import type { Operation } from './operation';
 import * as ui from './ui';
-import { dictionary, speechExtraFields } from './voiceSettings';
+import { captionsField, dictionaryOption, speechExtraFields } from './voiceSettings';
 
-const LINES = 'Lines';
 /** A speaker is a letter. */
 const MAX_SPEAKERS = 26;
 
-const linesField = ui.jsonListField(LINES, 'linesJson', {
+const linesField = ui.jsonListField('Lines', 'linesJson', {
 	what: 'The lines in the order in which they are spoken',
 	example: '[{"voice_id": "elevenlabs_aria", "text": "Hi!", "speed": 1.1}]',
 });
 
-export const dialogueFields = ui.shownWhen({ operation: ['generateDialogue'] }, [
-	ui.select('Specify Lines', 'specifyLines', {
-		options: [
-			ui.choice('Using Fields Below', 'fields', 'Enter each line with its voice'),
-			ui.choice('Using JSON', 'json', 'Give all lines as a list, e.g. by an expression'),
-		],
-		default: 'fields',
-		description: 'How to enter the lines',
-	}),
-	...ui.shownWhen({ specifyLines: ['fields'] }, [
-		ui.rowsField(LINES, 'lines', {
-			entry: 'line',
-			placeholder: 'Add Line',
-			description: 'The lines in the order in which they are spoken',
-			values: [
-				ui.locator('Voice', 'voiceId', {
-					required: true,
-					placeholder: 'e.g. elevenlabs_21m00Tcm4TlvDq8ikWAM',
-					description: 'The voice that speaks the line',
-					list: 'searchVoices',
-				}),
-				ui.text('Text', 'text', {
-					placeholder: 'e.g. Is the light on tonight?',
-					description: 'What the voice says',
-				}),
-			],
+const specifyField = ui.select('Specify Lines', 'specifyLines', {
+	options: [
+		ui.choice('Using Fields Below', 'fields', 'Enter each line with its voice'),
+		ui.choice('Using JSON', 'json', 'Give all lines as a list, e.g. by an expression'),
+	],
+	default: 'fields',
+	description: 'How to enter the lines',
+});
+const lineRowsField = ui.rowsField('Lines', 'lines', {
+	entry: 'line',
+	placeholder: 'Add Line',
+	description: 'The lines in the order in which they are spoken',
+	values: [
+		ui.locator('Voice', 'voiceId', {
+			required: true,
+			placeholder: 'e.g. elevenlabs_21m00Tcm4TlvDq8ikWAM',
+			description: 'The voice that speaks the line',
+			list: 'searchVoices',
 		}),
-	]),
+		ui.text('Text', 'text', {
+			placeholder: 'e.g. Is the light on tonight?',
+			description: 'What the voice says',
+		}),
+	],
+});
+
+export const dialogueFields = ui.shownWhen({ operation: ['generateDialogue'] }, [
+	specifyField,
+	...ui.shownWhen({ specifyLines: ['fields'] }, [lineRowsField]),
 	...ui.shownWhen({ specifyLines: ['json'] }, [linesField]),
 ]);
 
-const dialogueSettings = {
-	delay: ui.amount('Pause Between Lines (Seconds)', 'pauseBetweenLines', {
-		typeOptions: { minValue: 0, maxValue: 5, numberPrecision: 1 },
-		default: 0.5,
-		description: 'Silence between two lines, from 0 to 5 seconds',
-	}),
-};
-export const dialogueOptions = Object.values(dialogueSettings);
+export const lineDelayOption = ui.amount('Pause Between Lines (Seconds)', 'pauseBetweenLines', {
+	typeOptions: { minValue: 0, maxValue: 5, numberPrecision: 1 },
+	default: 0.5,
+	description: 'Silence between two lines, from 0 to 5 seconds',
+});
 
 interface Line {
 	voice_id: string;
@@ -65,17 +62,17 @@ interface Line {
 
 function wrongLine(number: number, problem: string): FailureError {
 	return invalid(
-		`Line ${number + 1} of '${LINES}' ${problem}`,
+		`Line ${number + 1} of 'Lines' ${problem}`,
 		'Each line needs a voice and a text. If they are expressions, check that this item has values for them. Nothing was sent.',
 	);
 }
 
 function linesOf(item: ItemFields): Line[] {
-	const isJson = item.choice('specifyLines', 'Specify Lines', ['fields', 'json']) === 'json';
-	const rows: unknown[] = isJson ? item.jsonList(linesField) : item.rows('lines', 'line', LINES);
+	const isJson = item.choice(specifyField) === 'json';
+	const rows: unknown[] = isJson ? item.jsonList(linesField) : item.rows(lineRowsField);
 	if (rows.length === 0)
 		throw invalid(
-			`The field '${LINES}' is empty`,
+			"The field 'Lines' is empty",
 			'Add a line for each thing that somebody says. Nothing was sent.',
 		);
 	return rows.map((given, number) => {
@@ -125,19 +122,17 @@ export const generateDialogue: Operation = {
 			path: '/v3/text-to-speech/dialogue',
 			optional: 'Speech: Generate Dialogue',
 			form: true,
-			body: item.body(
+			...item.sends(
 				{
-					...dialogueOf(item),
-					with_transcript: item.boolean('withTranscript', 'Captions') ? true : undefined,
-					...item.sentOptions(dialogueSettings),
-					...item.sentOptions(dictionary),
+					text: linesField,
+					speakers: linesField,
+					with_transcript: captionsField,
+					delay: lineDelayOption,
+					pronunciation_dictionary_id: dictionaryOption,
 				},
 				speechExtraFields,
+				{ ...dialogueOf(item), with_transcript: item.boolean(captionsField) || undefined },
 			),
-			labels: {
-				...{ text: LINES, speakers: LINES, with_transcript: 'Captions' },
-				...ui.labelsOf({ ...dialogueSettings, ...dictionary }),
-			},
 		}),
 	},
 };

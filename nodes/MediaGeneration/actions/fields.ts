@@ -13,15 +13,7 @@ import { itemFiles } from '../n8n/itemFiles';
 import { idProblem } from '../base/pathPart';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
 import { checkTyped, expressionIn, objectIn, rowsIn, valueIn } from './parameters';
-import { checkedTaskId, listedTaskIds } from './taskIds';
-
-/** What a number has to be. An option that is not set counts as the fallback. */
-interface NumberRange {
-	fallback?: number;
-	least?: number | undefined;
-	most?: number | undefined;
-	whole?: boolean;
-}
+import * as ui from './ui';
 
 /** A file of an item that goes into its request. */
 export interface InputFile {
@@ -30,9 +22,6 @@ export interface InputFile {
 	type: string;
 	binary: IBinaryData;
 }
-
-/** Options, keyed by the service's names. */
-export type SentOptions = Readonly<Record<string, INodeProperties>>;
 
 export class ItemFields {
 	private resolved: JsonObject | undefined;
@@ -92,122 +81,91 @@ export class ItemFields {
 		}
 	}
 
-	rows(name: string, entry: string, label: string): JsonObject[] {
+	/** Whether the workflow has a field or an option, even if its expression leads to nothing. */
+	private has(name: string): boolean {
+		const isOption = Object.hasOwn(this.options, name);
+		return isOption || this.raw(name) !== undefined || this.typed(name) !== undefined;
+	}
+
+	rows({ displayName, name, options = [] }: INodeProperties): JsonObject[] {
+		const entry = options[0]?.name ?? '';
 		const typed = rowsIn(this.typed(name), entry);
-		for (const value of typed.flatMap((row) => Object.values(row))) checkTyped(value, label);
+		for (const value of typed.flatMap((row) => Object.values(row))) checkTyped(value, displayName);
 		return rowsIn(this.raw(name), entry);
 	}
 
-	/** Returns '' for an empty field. */
-	private given(name: string, label: string): string {
+	/** Returns undefined for an empty field. Only a text of several rows keeps the spaces and line ends around it. */
+	text({ displayName, name, typeOptions }: INodeProperties): string | undefined {
 		const value = this.raw(name) ?? '';
 		const text = typeof value === 'boolean' || value === '' ? String(value) : asText(value);
 		if (text === undefined)
 			throw invalid(
-				`The field "${label}" is not a text`,
-				`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
+				`The field "${displayName}" is not a text`,
+				`Enter text in "${displayName}". An expression must result in text, not in an object or a list.`,
 			);
-		checkTyped(this.typed(name), label);
-		return text;
+		checkTyped(this.typed(name), displayName);
+		const trimmed = text.trim();
+		return typeOptions?.rows === undefined || trimmed === '' ? trimmed || undefined : text;
 	}
 
-	/** Returns undefined for an empty field, which is left out of the request. */
-	optionalText(name: string, label: string): string | undefined {
-		return this.given(name, label).trim() || undefined;
-	}
-
-	requiredText(name: string, label: string): string {
-		return this.wholeText(name, label).trim();
-	}
-
-	/** Keeps spaces and line ends around the text. */
-	wholeText(name: string, label: string): string {
-		const text = this.given(name, label);
-		if (text.trim() !== '') return text;
+	requiredText(field: INodeProperties): string {
+		const text = this.text(field);
+		if (text !== undefined) return text;
 		throw invalid(
-			`The field "${label}" is empty`,
-			`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+			`The field "${field.displayName}" is empty`,
+			`Fill in "${field.displayName}". If it is an expression, check that this item has a value for it.`,
 		);
 	}
 
-	pathPart(name: string, label: string): string {
-		const text = this.requiredText(name, label);
+	pathPart(field: INodeProperties): string {
+		const text = this.requiredText(field);
 		const problem = idProblem(text);
 		if (problem === undefined) return encodeURIComponent(text);
 		throw invalid(
-			`The field "${label}" can't be used in an address: it ${problem}`,
+			`The field "${field.displayName}" can't be used in an address: it ${problem}`,
 			'Enter the ID as the service shows it.',
 		);
 	}
 
-	taskId(): string {
-		return checkedTaskId(this.requiredText('taskId', 'Task ID'));
-	}
-
-	/** @param own the ID that the item itself has */
-	taskIds(own: string | undefined): string[] {
-		const value = this.raw('taskId');
-		const given = Array.isArray(value) ? value : this.requiredText('taskId', 'Task ID');
-		return listedTaskIds(given as readonly unknown[] | string, own);
-	}
-
-	boolean(name: string, label: string, fallback = false): boolean {
+	/** @param missing what counts if the field is hidden or empty, or the option was not added */
+	boolean({ displayName, name, ...field }: INodeProperties, missing = field.default): boolean {
 		const value = this.raw(name) ?? '';
-		const read = value === '' ? fallback : asBoolean(value);
+		const read = value === '' ? missing === true : asBoolean(value);
 		if (read !== undefined) return read;
 		throw invalid(
-			`"${label}" must be true or false`,
-			`Turn "${label}" on or off. An expression must result in true or false. Nothing was sent.`,
+			`"${displayName}" must be true or false`,
+			`Turn "${displayName}" on or off. An expression must result in true or false. Nothing was sent.`,
 		);
 	}
 
-	number(name: string, label: string, range: NumberRange = {}): number {
-		const { fallback, least = -Infinity, most = Infinity, whole = false } = range;
-		if (fallback !== undefined && !Object.hasOwn(this.options, name)) return fallback;
-		const value = asNumber(this.raw(name)) ?? NaN;
+	/** The default counts if the field is hidden, or the option was not added. A field without decimals is for whole numbers. */
+	number({ displayName, name, typeOptions = {}, default: usual }: INodeProperties): number {
+		const { minValue: least = -Infinity, maxValue: most = Infinity } = typeOptions;
+		const whole = typeOptions.numberPrecision === 0;
+		const value = asNumber(this.has(name) ? this.raw(name) : usual) ?? NaN;
 		if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
 		const kind = whole ? 'a whole number' : 'a number';
 		const from = least === -Infinity ? '' : ` of at least ${least}`;
 		const to = most === Infinity ? '' : ` and at most ${most}`;
-		const other = fallback === undefined ? '' : `, or remove the option to use ${fallback}`;
 		throw invalid(
-			`"${label}" must be ${kind}${from}${to}`,
-			`Set "${label}" to such a number${other}. Nothing was sent.`,
+			`"${displayName}" must be ${kind}${from}${to}`,
+			`Set "${displayName}" to such a number. Nothing was sent.`,
 		);
 	}
 
 	/** Returns how many entries the user asks for. */
 	limit(): number {
-		return this.boolean('returnAll', 'Return All')
-			? Infinity
-			: this.number('limit', 'Limit', { least: 1, whole: true });
+		return this.boolean(ui.returnAllField) ? Infinity : this.number(ui.limitField);
 	}
 
-	/** Reads options that are sent only if they were added; undefined if none was. */
-	sentOptions(options: SentOptions): IDataObject | undefined {
-		const added = Object.entries(options).filter(([, { name }]) =>
-			Object.hasOwn(this.options, name),
-		);
-		const read = ({ name, displayName, type, typeOptions = {} }: INodeProperties) => {
-			if (type === 'boolean') return this.boolean(name, displayName);
-			if (type === 'string') return this.optionalText(name, displayName);
-			const { minValue: least, maxValue: most } = typeOptions;
-			return this.number(name, displayName, { least, most });
-		};
-		return added.length === 0
-			? undefined
-			: Object.fromEntries(added.map(([field, option]) => [field, read(option)]));
-	}
-
-	/** Returns the first of the values if none is set. */
-	choice<const T extends string>(name: string, label: string, values: [T, ...T[]]): T {
-		const value = this.raw(name) ?? '';
-		if (value === '') return values[0];
-		const found = values.find((entry) => entry === value);
-		if (found !== undefined) return found;
+	/** Returns the default if none is set. */
+	choice({ displayName, name, options = [], ...field }: INodeProperties): unknown {
+		const values = options.map((option) => 'value' in option && option.value);
+		const value = this.raw(name) || field.default;
+		if (values.some((each) => each === value)) return value;
 		throw invalid(
-			`"${label}" has an unknown value`,
-			`Set "${label}" to one of: ${values.join(', ')}.`,
+			`"${displayName}" has an unknown value`,
+			`Set "${displayName}" to one of: ${values.filter(Boolean).join(', ')}.`,
 		);
 	}
 
@@ -226,8 +184,33 @@ export class ItemFields {
 		return { given: this.raw(name), label, example, expression: expressionIn(typed) };
 	}
 
-	/** Merges fields with the option for further ones. Undefined values are left out when the body becomes JSON. */
-	body(fields: JsonObject, extraFields: INodeProperties): IDataObject {
-		return deepMerge(deepMerge({}, fields), this.json(extraFields)) as IDataObject;
+	/** Returns undefined for an empty field, and for a switch or a number that is hidden or was not added. */
+	private valueOf(field: INodeProperties): unknown {
+		const { name, type, required, allowArbitraryValues } = field;
+		if (type === 'options' && !allowArbitraryValues) return this.choice(field) || undefined;
+		const isText = type !== 'boolean' && type !== 'number';
+		if (isText) return required ? this.requiredText(field) : this.text(field);
+		if (!this.has(name)) return undefined;
+		return type === 'boolean' ? this.boolean(field, false) : this.number(field);
+	}
+
+	/** Reads what a request sends. Returns undefined if nothing is set. */
+	private sent(fields: ui.SentFields): JsonObject | undefined {
+		const read = Object.entries(fields).flatMap(([name, field]) => {
+			const value = ui.isField(field) ? this.valueOf(field) : this.sent(field);
+			return value === undefined ? [] : [[name, value] as const];
+		});
+		return read.length === 0 ? undefined : Object.fromEntries(read);
+	}
+
+	/**
+	 * Makes the body of a request, and the names on screen of what it sends. Undefined values are left out when the body becomes JSON.
+	 * @param apart what is not sent as its field has it
+	 */
+	sends(fields: ui.SentFields, extraFields: INodeProperties, apart: JsonObject = {}) {
+		const asTheyAre = Object.entries(fields).filter(([name]) => !Object.hasOwn(apart, name));
+		const read = this.sent(Object.fromEntries(asTheyAre));
+		const body = deepMerge({ ...read, ...apart }, this.json(extraFields));
+		return { body: body as IDataObject, labels: ui.labelsOf(fields) };
 	}
 }

@@ -11,24 +11,59 @@ import * as ui from './ui';
 import { refusedQuestion } from './refusal';
 
 const imageExtraFields = ui.extraFieldsOption('{"model_parameters": {"quality": "high"}}');
-const imageLabels = {
-	model_id: 'Model',
-	generations_count: 'Number of Images',
-	aspect_ratio: 'Aspect Ratio',
-	model_parameters: ['Aspect Ratio', 'Resolution'],
-	assets: 'Reference Images',
+const promptField = ui.text('Prompt', 'prompt', {
+	typeOptions: { rows: 4 },
+	required: true,
+	placeholder: 'e.g. A lighthouse at dawn, watercolour',
+	description: 'What the image should show',
+	displayOptions: { show: { operation: ['generate'] } },
+});
+const aspectRatioField = ui.openChoice('Aspect Ratio', 'aspectRatio', {
+	description: 'Shape of the image. Some models accept none.',
+	options: [
+		{ name: '1:1 (Square)', value: '1:1' },
+		{ name: '16:9 (Landscape)', value: '16:9' },
+		{ name: '9:16 (Portrait)', value: '9:16' },
+	],
+});
+const resolutionField = ui.openChoice('Resolution', 'resolution', {
+	description: 'Size of the image. Some models accept none.',
+	options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
+});
+/** What makes a picture besides its prompt. Its price depends on them, too. */
+const pictureFields = {
+	model_id: ui.locator('Model', 'modelId', {
+		placeholder: 'e.g. image-1',
+		description:
+			'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
+		list: 'searchImageModels',
+	}),
+	generations_count: ui.amount('Number of Images', 'generationsCount', {
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 1,
+		description: 'How many images to make. All of them belong to one task.',
+	}),
+	model_parameters: { aspect_ratio: aspectRatioField, resolution: resolutionField },
 };
-
-const REFERENCES = 'Reference Images';
+const referenceCountField = ui.amount('Number of Reference Images', 'referenceImageCount', {
+	typeOptions: { minValue: 0, numberPrecision: 0 },
+	description: 'How many reference images the request would have',
+	displayOptions: { show: { operation: ['getPrice'] } },
+});
+const referencesOption = ui.text('Reference Images', 'referenceImages', {
+	placeholder: 'e.g. data, data_1',
+	description:
+		'Names of the input data fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
+});
 
 /** Reads the names of fields of the item that hold files. */
 function referencesOf(item: ItemFields): string[] {
-	return textsBetweenCommas(item.optionalText('referenceImages', REFERENCES) ?? '');
+	return textsBetweenCommas(item.text(referencesOption) ?? '');
 }
 
 function referenceFiles(item: ItemFields): InputFile[] {
 	return referencesOf(item).map((inputDataFieldName) =>
-		inputFile(item, { name: 'assets', inputDataFieldName }, REFERENCES),
+		inputFile(item, { name: 'assets', inputDataFieldName }, referencesOption),
 	);
 }
 
@@ -40,34 +75,17 @@ function checkNames(prompt: string, count: number): void {
 	const has = count === 1 ? 'there is 1 reference image' : `there are ${count} reference images`;
 	throw invalid(
 		`The prompt names @img${beyond}, but ${has}`,
-		`Add the input data field of that image to the option "${REFERENCES}", or take the name out of the prompt. Nothing was sent.`,
+		`Add the input data field of that image to the option "${referencesOption.displayName}", or take the name out of the prompt. Nothing was sent.`,
 	);
 }
 
-/** Reads the fields that make a picture besides its prompt. Its price depends on them, too. */
-function pictureFields(item: ItemFields): JsonObject {
-	const aspect_ratio = item.optionalText('aspectRatio', 'Aspect Ratio');
-	const resolution = item.optionalText('resolution', 'Resolution');
-	const hasAny = aspect_ratio !== undefined || resolution !== undefined;
-	return {
-		model_id: item.optionalText('modelId', 'Model'),
-		generations_count: item.number('generationsCount', 'Number of Images', {
-			least: 1,
-			whole: true,
-		}),
-		...(hasAny && { model_parameters: { aspect_ratio, resolution } }),
-	};
-}
-
 async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {
-	const range = { least: 0, whole: true };
-	const assets = item.number('referenceImageCount', 'Number of Reference Images', range);
-	const body = item.body({ ...pictureFields(item), assets }, imageExtraFields);
+	const fields = { ...pictureFields, assets: referenceCountField };
+	const { body, labels } = item.sends(fields, imageExtraFields);
 	const path = '/v1i/task/price';
 	const answer = await attemptAsync(
 		async () => await askOptional({ ...from, path, body }, 'prices of images'),
 	);
-	const labels = { ...imageLabels, assets: 'Number of Reference Images' };
 	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, labels));
 	const credits = creditsOf(answer.value);
 	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
@@ -78,54 +96,15 @@ export const image: Resource = {
 	value: 'image',
 	name: 'Image',
 	fields: [
-		ui.text('Prompt', 'prompt', {
-			typeOptions: { rows: 4 },
-			required: true,
-			placeholder: 'e.g. A lighthouse at dawn, watercolour',
-			description: 'What the image should show',
-			displayOptions: { show: { operation: ['generate'] } },
-		}),
-		ui.locator('Model', 'modelId', {
-			placeholder: 'e.g. image-1',
-			description:
-				'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
-			list: 'searchImageModels',
-		}),
-		ui.amount('Number of Images', 'generationsCount', {
-			typeOptions: { minValue: 1 },
-			default: 1,
-			description: 'How many images to make. All of them belong to one task.',
-		}),
-		ui.openChoice('Aspect Ratio', 'aspectRatio', {
-			description: 'Shape of the image. Some models accept none.',
-			options: [
-				{ name: '1:1 (Square)', value: '1:1' },
-				{ name: '16:9 (Landscape)', value: '16:9' },
-				{ name: '9:16 (Portrait)', value: '9:16' },
-			],
-		}),
-		ui.openChoice('Resolution', 'resolution', {
-			description: 'Size of the image. Some models accept none.',
-			options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
-		}),
-		ui.amount('Number of Reference Images', 'referenceImageCount', {
-			typeOptions: { minValue: 0 },
-			description: 'How many reference images the request would have',
-			displayOptions: { show: { operation: ['getPrice'] } },
-		}),
+		promptField,
+		pictureFields.model_id,
+		pictureFields.generations_count,
+		aspectRatioField,
+		resolutionField,
+		referenceCountField,
 		...ui.shownWhen({ operation: ['getPrice'] }, [ui.optionsField([imageExtraFields])]),
 	],
-	options: [
-		imageExtraFields,
-		bodyTypeField,
-		...ui.hiddenWhen(ui.AS_TOOL, [
-			ui.text(REFERENCES, 'referenceImages', {
-				placeholder: 'e.g. data, data_1',
-				description:
-					'Names of the input data fields that hold the reference images, separated by commas. The prompt refers to them as @img1, @img2 and so on. The request is then sent as a form.',
-			}),
-		]),
-	],
+	options: [imageExtraFields, bodyTypeField, ...ui.hiddenWhen(ui.AS_TOOL, [referencesOption])],
 	operations: [
 		{
 			value: 'generate',
@@ -138,14 +117,13 @@ export const image: Resource = {
 				kind: 'creates',
 				files: referenceFiles,
 				request(item) {
-					const body = item.body(
-						{ prompt: item.wholeText('prompt', 'Prompt'), ...pictureFields(item) },
-						imageExtraFields,
-					);
+					const fields = { prompt: promptField, ...pictureFields };
+					const { body, labels } = item.sends(fields, imageExtraFields);
 					if (body.assets === undefined)
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
 					const path = '/v1i/task/generate-image';
-					return { kind: 'image', path, form: isForm(item), body, labels: imageLabels };
+					const sent = { ...labels, ...ui.labelsOf({ assets: referencesOption }) };
+					return { kind: 'image', path, form: isForm(item), body, labels: sent };
 				},
 			},
 		},

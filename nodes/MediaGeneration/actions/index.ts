@@ -12,7 +12,7 @@ import { soundEffect } from './soundEffect';
 import { speech } from './speech';
 import { task } from './tasks';
 import { voice } from './voice';
-import { awaitingFields, creatingFields } from './waitingFields';
+import { awaitingFields, creatingFields } from './waiting';
 
 /** In the order of the editor: first those that make something, then the others, each group in alphabetical order. */
 export const resources: readonly Resource[] = [

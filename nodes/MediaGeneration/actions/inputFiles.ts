@@ -8,7 +8,6 @@ import type { InputFile, ItemFields } from './fields';
 import * as ui from './ui';
 
 const FORM = 'multipart-form-data';
-const FILES = 'Input Data Field Name';
 
 export const bodyTypeField = ui.select('Body Content Type', 'bodyContentType', {
 	options: [
@@ -24,54 +23,56 @@ export const bodyTypeField = ui.select('Body Content Type', 'bodyContentType', {
 });
 
 export function isForm(item: ItemFields): boolean {
-	return item.choice('bodyContentType', bodyTypeField.displayName, ['json', FORM]) === FORM;
+	return item.choice(bodyTypeField) === FORM;
 }
 
-export const formFields: INodeProperties[] = ui.shownWhen({ bodyContentType: [FORM] }, [
-	ui.rowsField('Fields', 'fields', {
-		entry: 'field',
-		placeholder: 'Add Field',
-		description:
-			'Fields of the form, in addition to those of Body. A field given here overrides one of Body.',
-		values: [
-			ui.text('Name', 'name', {
-				placeholder: 'e.g. target_lang',
-				description: 'Name of the field',
-			}),
-			ui.text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),
-		],
-	}),
-	...ui.hiddenWhen(ui.AS_TOOL, [
-		ui.rowsField('Files', 'files', {
-			entry: 'file',
-			placeholder: 'Add File',
-			description: 'Files of the form, from input data fields of the item; at most 100 MB together',
-			values: [
-				ui.text('Name', 'name', {
-					default: 'file',
-					placeholder: 'e.g. file',
-					description: 'Name of the field in the form. Several files may share it.',
-				}),
-				ui.text(FILES, 'inputDataFieldName', {
-					default: 'data',
-					placeholder: 'e.g. data',
-					description: 'The name of the input data field that holds the file',
-				}),
-				ui.text('File Name', 'fileName', {
-					placeholder: 'e.g. interview.mp3',
-					description: 'Name to send the file under. Leave empty for its own.',
-				}),
-				ui.text('MIME Type', 'mimeType', {
-					placeholder: 'e.g. audio/mpeg',
-					description: 'Type to send the file as. Leave empty for its own.',
-				}),
-			],
+const formTextsField = ui.rowsField('Fields', 'fields', {
+	entry: 'field',
+	placeholder: 'Add Field',
+	description:
+		'Fields of the form, in addition to those of Body. A field given here overrides one of Body.',
+	values: [
+		ui.text('Name', 'name', { placeholder: 'e.g. target_lang', description: 'Name of the field' }),
+		ui.text('Value', 'value', { placeholder: 'e.g. de', description: 'Value of the field' }),
+	],
+});
+const fileNameInItem = ui.text('Input Data Field Name', 'inputDataFieldName', {
+	default: 'data',
+	placeholder: 'e.g. data',
+	description: 'The name of the input data field that holds the file',
+});
+const formFilesField = ui.rowsField('Files', 'files', {
+	entry: 'file',
+	placeholder: 'Add File',
+	description: 'Files of the form, from input data fields of the item; at most 100 MB together',
+	values: [
+		ui.text('Name', 'name', {
+			default: 'file',
+			placeholder: 'e.g. file',
+			description: 'Name of the field in the form. Several files may share it.',
 		}),
-	]),
+		fileNameInItem,
+		ui.text('File Name', 'fileName', {
+			placeholder: 'e.g. interview.mp3',
+			description: 'Name to send the file under. Leave empty for its own.',
+		}),
+		ui.text('MIME Type', 'mimeType', {
+			placeholder: 'e.g. audio/mpeg',
+			description: 'Type to send the file as. Leave empty for its own.',
+		}),
+	],
+});
+export const formFields: INodeProperties[] = ui.shownWhen({ bodyContentType: [FORM] }, [
+	formTextsField,
+	...ui.hiddenWhen(ui.AS_TOOL, [formFilesField]),
 ]);
 
-/** Finds a file of an item. @param label of the field that names it */
-export function itemFile(item: ItemFields, field: string, label: string): IBinaryData {
+/** Finds a file of an item. @param naming the field of the node that names it */
+export function itemFile(
+	item: ItemFields,
+	field: string,
+	{ displayName }: INodeProperties,
+): IBinaryData {
 	const { files } = item;
 	const found = fileNamed(files, field);
 	if (found !== undefined) return found;
@@ -80,16 +81,16 @@ export function itemFile(item: ItemFields, field: string, label: string): IBinar
 		`Item ${item.itemIndex} has no file in the field "${field}"`,
 		present === ''
 			? 'Add a node before this one that outputs a file: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.'
-			: `Set '${label}' to one of those that the item has: ${present}. Nothing was sent.`,
+			: `Set '${displayName}' to one of those that the item has: ${present}. Nothing was sent.`,
 	);
 }
 
 /** @param row the file's name in the form, and the item's field that contains it */
-export function inputFile(item: ItemFields, row: JsonObject, label: string): InputFile {
+export function inputFile(item: ItemFields, row: JsonObject, naming: INodeProperties): InputFile {
 	const name = trimmedText(row.name);
-	if (name === undefined) throw namelessRow('Files');
+	if (name === undefined) throw namelessRow(formFilesField);
 	const property = trimmedText(row.inputDataFieldName) ?? '';
-	const binary = itemFile(item, property, label);
+	const binary = itemFile(item, property, naming);
 	return {
 		field: name,
 		name: trimmedText(row.fileName) ?? trimmedText(binary.fileName) ?? property,
@@ -98,18 +99,18 @@ export function inputFile(item: ItemFields, row: JsonObject, label: string): Inp
 	};
 }
 
-const namelessRow = (field: string) =>
+const namelessRow = ({ displayName }: INodeProperties) =>
 	invalid(
-		`A row of the field "${field}" has no name`,
+		`A row of the field "${displayName}" has no name`,
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
 	);
 
 /** Reads the texts of the form. Several rows may share a name: the field is then sent several times. */
 export function formTexts(item: ItemFields): { texts: JsonObject; repeated: string[] } {
 	const rows = item
-		.rows('fields', 'field', 'Fields')
+		.rows(formTextsField)
 		.map(({ name, value }) => [trimmedText(name), value] as const);
-	if (rows.some(([name]) => name === undefined)) throw namelessRow('Fields');
+	if (rows.some(([name]) => name === undefined)) throw namelessRow(formTextsField);
 	const values = new Map<string, unknown[]>();
 	for (const [name = '', value] of rows) getOrCreate(values, name, () => []).push(value ?? '');
 	const all = [...values];
@@ -120,5 +121,5 @@ export function formTexts(item: ItemFields): { texts: JsonObject; repeated: stri
 }
 
 export function formFiles(item: ItemFields): InputFile[] {
-	return item.rows('files', 'file', 'Files').map((row) => inputFile(item, row, FILES));
+	return item.rows(formFilesField).map((row) => inputFile(item, row, fileNameInItem));
 }

@@ -15,71 +15,49 @@ export type LongText =
 	| { kind: 'join'; maxCharacters: number; pauseMs: number }
 	| { kind: 'parts'; maxCharacters: number };
 
-const MAX_CHARACTERS = 2_500;
-const LEAST_CHARACTERS = 50;
-const LONGEST_PAUSE_MS = 60_000;
-
-const charactersField = ui.amount('Max Characters per Part', 'maxCharacters', {
-	typeOptions: { minValue: LEAST_CHARACTERS },
-	default: MAX_CHARACTERS,
+const charactersOption = ui.amount('Max Characters per Part', 'maxCharacters', {
+	typeOptions: { minValue: 50, numberPrecision: 0 },
+	default: 2_500,
 	description:
 		'Longer texts are split into parts of at most this length, each of which is a task. Services accept 2,000 to 10,000 characters per request, depending on the model.',
 });
 
-export const longTextFields: INodeProperties[] = [
-	ui.select('Long Text', 'longText', {
-		options: [
-			ui.choice(
-				'Join Into One File',
-				'join',
-				'Split the text, speak all parts at once, wait for them, and join them into one file',
-			),
-			ui.choice('Off', 'off', 'Send the text as it is, in one request'),
-			ui.choice(
-				'One Item per Part',
-				'parts',
-				"Split the text, and output one item for each part. Can't be suspended.",
-			),
-		],
-		default: 'off',
-		description:
-			'Whether to split texts longer than Max Characters per Part, and what comes out. Joining always waits for completion.',
-	}),
-];
+export const longTextField = ui.select('Long Text', 'longText', {
+	options: [
+		ui.choice(
+			'Join Into One File',
+			'join',
+			'Split the text, speak all parts at once, wait for them, and join them into one file',
+		),
+		ui.choice('Off', 'off', 'Send the text as it is, in one request'),
+		ui.choice(
+			'One Item per Part',
+			'parts',
+			"Split the text, and output one item for each part. Can't be suspended.",
+		),
+	],
+	default: 'off',
+	description:
+		'Whether to split texts longer than Max Characters per Part, and what comes out. Joining always waits for completion.',
+});
 
 export const pauseOption = ui.amount('Pause Between Parts (Ms)', 'pauseBetweenParts', {
-	typeOptions: { minValue: 0, maxValue: LONGEST_PAUSE_MS },
+	typeOptions: { minValue: 0, maxValue: 60_000 },
 	description: 'Silence between the parts of a joined file, in milliseconds',
 });
 
 export const longTextOptions: INodeProperties[] = [
-	...ui.shownWhen({ longText: ['join', 'parts'] }, [charactersField]),
+	...ui.shownWhen({ longText: ['join', 'parts'] }, [charactersOption]),
 	...ui.shownWhen({ longText: ['join'] }, [pauseOption]),
 ];
 
-export const transcriptOption = ui.toggle('Transcript in Output', 'transcriptInOutput', {
-	default: true,
-	description:
-		'Whether to add the captions to the JSON as a list of text, start and end in seconds',
-	displayOptions: {
-		show: { downloadOutput: [true] },
-		hide: { waitForCompletion: [false] },
-	},
-});
-
-export function readPause(fields: ItemFields): number {
-	const range = { fallback: 0, least: 0, most: LONGEST_PAUSE_MS };
-	return fields.number('pauseBetweenParts', pauseOption.displayName, range);
-}
-
 export function readLongText(fields: ItemFields): LongText {
-	const kind = fields.choice('longText', 'Long Text', ['off', 'join', 'parts']);
+	const kind = fields.choice(longTextField);
 	if (kind === 'off') return { kind };
-	const range = { fallback: MAX_CHARACTERS, least: LEAST_CHARACTERS, whole: true };
-	const maxCharacters = fields.number('maxCharacters', charactersField.displayName, range);
+	const maxCharacters = fields.number(charactersOption);
 	return kind === 'parts'
 		? { kind, maxCharacters }
-		: { kind, maxCharacters, pauseMs: readPause(fields) };
+		: { kind: 'join', maxCharacters, pauseMs: fields.number(pauseOption) };
 }
 
 export function requestText({ body }: CreationRequest): string {

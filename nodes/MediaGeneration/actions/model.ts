@@ -25,20 +25,19 @@ export const models: Record<'image' | 'speech', (words: string) => PickList> = {
 	speech: (words) => pickList('speech models', [wholeList('/v1/models', words, speechModel)], true),
 };
 
+const modelTypeField = select('Model Type', 'modelType', {
+	options: [
+		choice('Image', 'image', 'Models that generate images'),
+		choice('Speech', 'speech', 'Models that speak'),
+	],
+	default: 'image',
+	description: 'What the models generate',
+});
+
 export const model: Resource = {
 	value: 'model',
 	name: 'Model',
-	fields: [
-		select('Model Type', 'modelType', {
-			options: [
-				choice('Image', 'image', 'Models that generate images'),
-				choice('Speech', 'speech', 'Models that speak'),
-			],
-			default: 'image',
-			description: 'What the models generate',
-		}),
-		...limitFields,
-	],
+	fields: [modelTypeField, ...limitFields],
 	operations: [
 		{
 			value: 'getAll',
@@ -48,7 +47,7 @@ export const model: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const type = fields.choice('modelType', 'Model Type', ['image', 'speech']);
+					const type = fields.choice(modelTypeField) === 'image' ? 'image' : 'speech';
 					const { entries } = await readPages(models[type](''), { ...from, limit: fields.limit() });
 					return entries.map(({ value, record }) => ({ ...record, model_id: value }));
 				},

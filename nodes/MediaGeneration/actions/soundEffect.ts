@@ -2,8 +2,12 @@
 import type { Resource } from './operation';
 import * as ui from './ui';
 
-const soundExtraFields = ui.extraFieldsOption('{"model_id": "sound-2"}');
-
+const soundField = ui.text('Text', 'text', {
+	typeOptions: { rows: 3 },
+	required: true,
+	placeholder: 'e.g. Rain on a tin roof, distant thunder',
+	description: 'Description of the sound',
+});
 const soundOptions = {
 	duration_seconds: ui.amount('Duration (Seconds)', 'durationSeconds', {
 		typeOptions: { minValue: 0, numberPrecision: 1 },
@@ -19,18 +23,12 @@ const soundOptions = {
 		description: 'How closely to follow the text, from 0 to 1',
 	}),
 };
+const soundExtraFields = ui.extraFieldsOption('{"model_id": "sound-2"}');
 
 export const soundEffect: Resource = {
 	value: 'soundEffect',
 	name: 'Sound Effect',
-	fields: [
-		ui.text('Text', 'text', {
-			typeOptions: { rows: 3 },
-			required: true,
-			placeholder: 'e.g. Rain on a tin roof, distant thunder',
-			description: 'Description of the sound',
-		}),
-	],
+	fields: [soundField],
 	options: [soundExtraFields, ...Object.values(soundOptions)],
 	operations: [
 		{
@@ -44,11 +42,7 @@ export const soundEffect: Resource = {
 				request: (item) => ({
 					kind: 'sound-effect',
 					path: '/v1/task/sound-effect',
-					body: item.body(
-						{ text: item.wholeText('text', 'Text'), ...item.sentOptions(soundOptions) },
-						soundExtraFields,
-					),
-					labels: ui.labelsOf(soundOptions),
+					...item.sends({ text: soundField, ...soundOptions }, soundExtraFields),
 				}),
 			},
 		},

@@ -1,9 +1,16 @@
 /** Makes speech, by voice ID (`POST /v1/text-to-speech/{voice_id}`) or voice name (`POST /v1e/task/text-to-speech`). See docs/service.md, "Endpoints". */
-import { dialogueFields, dialogueOptions, generateDialogue } from './dialogue';
-import { longTextFields, longTextOptions, transcriptOption } from './longText';
+import { dialogueFields, generateDialogue, lineDelayOption } from './dialogue';
+import { transcriptOption } from './fileSettings';
+import { longTextField, longTextOptions } from './longText';
 import type { Resource } from './operation';
 import * as ui from './ui';
-import { dictionary, speechExtraFields, voiceSettings, voiceSettingsField } from './voiceSettings';
+import {
+	captionsField,
+	dictionaryOption,
+	speechExtraFields,
+	voiceSettings,
+	voiceSettingsField,
+} from './voiceSettings';
 
 const forText = { operation: ['generateByVoiceId', 'generateByVoiceName'] };
 const forVoiceId = { operation: ['generateByVoiceId'] };
@@ -32,71 +39,53 @@ const outputFormats = [
 	...formatsOf('pcm', ['PCM', 'Raw samples without a header'], pcmFormats),
 ];
 
-const speechLabels = {
-	voice_id: 'Voice',
-	model_id: 'Model',
-	output_format: 'Output Format',
-	with_transcript: 'Captions',
-	...ui.labelsOf({ ...voiceSettings, ...dictionary }),
-};
-const speechByNameLabels = { voice: 'Voice Name', with_transcript: 'Captions' };
+const speakerField = ui.locator('Voice', 'voiceId', {
+	required: true,
+	placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
+	description:
+		'Pick a voice from the list of the service. If it publishes none, choose By ID and enter the ID.',
+	list: 'searchVoices',
+});
+const voiceNameField = ui.text('Voice Name', 'voice', {
+	required: true,
+	placeholder: 'e.g. en-US-AriaNeural',
+	description:
+		'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
+});
+const spokenField = ui.text('Text', 'text', {
+	typeOptions: { rows: 4 },
+	required: true,
+	placeholder: 'e.g. Welcome aboard!',
+	description: 'The text to speak',
+});
+const speechModelField = ui.locator('Model', 'modelId', {
+	placeholder: 'e.g. eleven_multilingual_v2',
+	description: 'The model to speak with. With "Service Default" the service chooses.',
+	list: 'searchSpeechModels',
+});
+const formatField = ui.openChoice('Output Format', 'outputFormat', {
+	description: 'Format of the audio file. With "Service Default" the service chooses.',
+	options: outputFormats,
+});
+const pathLabels = ui.labelsOf({ voice_id: speakerField, output_format: formatField });
 
 export const speech: Resource = {
 	value: 'speech',
 	name: 'Speech',
 	fields: [
-		...ui.shownWhen(forVoiceId, [
-			ui.locator('Voice', 'voiceId', {
-				required: true,
-				placeholder: 'e.g. 21m00Tcm4TlvDq8ikWAM',
-				description:
-					'Pick a voice from the list of the service. If it publishes none, choose By ID and enter the ID.',
-				list: 'searchVoices',
-			}),
-		]),
-		ui.text('Voice Name', 'voice', {
-			required: true,
-			placeholder: 'e.g. en-US-AriaNeural',
-			description:
-				'Name of the voice as the service documents it. It usually begins with a language code. To pick a voice from a list, use "Generate by Voice ID".',
-			displayOptions: { show: { operation: ['generateByVoiceName'] } },
-		}),
+		...ui.shownWhen(forVoiceId, [speakerField]),
+		...ui.shownWhen({ operation: ['generateByVoiceName'] }, [voiceNameField]),
 		...dialogueFields,
-		...ui.shownWhen(forText, [
-			ui.text('Text', 'text', {
-				typeOptions: { rows: 4 },
-				required: true,
-				placeholder: 'e.g. Welcome aboard!',
-				description: 'The text to speak',
-			}),
-			...longTextFields,
-		]),
-		ui.toggle('Captions', 'withTranscript', {
-			description:
-				'Whether to also get captions (SRT) and word timings (JSON): two more files, in the fields after the audio',
-		}),
-		...ui.shownWhen(forVoiceId, [
-			ui.locator('Model', 'modelId', {
-				placeholder: 'e.g. eleven_multilingual_v2',
-				description: 'The model to speak with. With "Service Default" the service chooses.',
-				list: 'searchSpeechModels',
-			}),
-			ui.openChoice('Output Format', 'outputFormat', {
-				description: 'Format of the audio file. With "Service Default" the service chooses.',
-				options: outputFormats,
-			}),
-			voiceSettingsField,
-		]),
+		...ui.shownWhen(forText, [spokenField, longTextField]),
+		captionsField,
+		...ui.shownWhen(forVoiceId, [speechModelField, formatField, voiceSettingsField]),
 	],
 	options: [
 		speechExtraFields,
 		...ui.shownWhen(forText, longTextOptions),
 		...ui.shownWhen({ withTranscript: [true] }, [transcriptOption]),
-		...ui.shownWhen(
-			{ operation: ['generateByVoiceId', 'generateDialogue'] },
-			Object.values(dictionary),
-		),
-		...ui.shownWhen({ operation: ['generateDialogue'] }, dialogueOptions),
+		...ui.shownWhen({ operation: ['generateByVoiceId', 'generateDialogue'] }, [dictionaryOption]),
+		...ui.shownWhen({ operation: ['generateDialogue'] }, [lineDelayOption]),
 	],
 	operations: [
 		{
@@ -112,25 +101,25 @@ export const speech: Resource = {
 			work: {
 				kind: 'creates',
 				request(item) {
-					const outputFormat = item.optionalText('outputFormat', 'Output Format');
-					const voice = item.pathPart('voiceId', 'Voice');
+					const voice = item.pathPart(speakerField);
+					const outputFormat = item.text(formatField);
+					const fields = {
+						text: spokenField,
+						model_id: speechModelField,
+						with_transcript: captionsField,
+						voice_settings: voiceSettings,
+						pronunciation_dictionary_id: dictionaryOption,
+					};
+					// Some services refuse the field here, so it is sent only if it is wanted.
+					const apart = { with_transcript: item.boolean(captionsField) || undefined };
+					const { body, labels } = item.sends(fields, speechExtraFields, apart);
 					return {
 						kind: 'speech-v1',
 						path: `/v1/text-to-speech/${voice}`,
 						pathFields: { voice_id: decodeURIComponent(voice) },
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
-						body: item.body(
-							{
-								text: item.wholeText('text', 'Text'),
-								model_id: item.optionalText('modelId', 'Model'),
-								// Some services refuse the field here, so it is sent only if it is wanted.
-								with_transcript: item.boolean('withTranscript', 'Captions') ? true : undefined,
-								voice_settings: item.sentOptions(voiceSettings),
-								...item.sentOptions(dictionary),
-							},
-							speechExtraFields,
-						),
-						labels: speechLabels,
+						body,
+						labels: { ...pathLabels, ...labels },
 					};
 				},
 			},
@@ -150,15 +139,10 @@ export const speech: Resource = {
 				request: (item) => ({
 					kind: 'speech-v1e',
 					path: '/v1e/task/text-to-speech',
-					body: item.body(
-						{
-							text: item.wholeText('text', 'Text'),
-							voice: item.requiredText('voice', 'Voice Name'),
-							with_transcript: item.boolean('withTranscript', 'Captions'),
-						},
+					...item.sends(
+						{ text: spokenField, voice: voiceNameField, with_transcript: captionsField },
 						speechExtraFields,
 					),
-					labels: speechByNameLabels,
 				}),
 			},
 		},

@@ -8,20 +8,19 @@ import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 import * as ui from './ui';
 import { refusedQuestion } from './refusal';
+import { readTaskIds, taskIdField } from './taskIds';
 import { readTask } from './taskReads';
 
+const deleteFinishedOption = ui.toggle('Delete Finished', 'deleteFinished', {
+	description:
+		'Whether to delete finished tasks as well. They disappear from the list of the service, and nothing is refunded for them.',
+});
 export const deletionFields: INodeProperties[] = [
-	ui.text('Task ID', 'taskId', {
-		required: true,
-		placeholder: 'e.g. 7f9c2ba4',
+	{
+		...taskIdField,
 		description: 'The task to delete; several as an array or separated by commas',
-	}),
-	ui.optionsField([
-		ui.toggle('Delete Finished', 'deleteFinished', {
-			description:
-				'Whether to delete finished tasks as well. They disappear from the list of the service, and nothing is refunded for them.',
-		}),
-	]),
+	},
+	ui.optionsField([deleteFinishedOption]),
 ];
 
 /** Sends once: neither the refusal of a repeat nor its credits would say what the first request did. */
@@ -33,7 +32,7 @@ async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<numbe
 		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
 		return asNumber(said.refunded_credits ?? said.refund_credits);
 	}
-	const failure = refusedQuestion(deletion.failure, { task_ids: 'Task ID' });
+	const failure = refusedQuestion(deletion.failure, ui.labelsOf({ task_ids: taskIdField }));
 	const description =
 		failure.outcome === 'unreachable'
 			? 'The tasks may have been deleted all the same: "Task: Get" shows those that are still there.'
@@ -54,8 +53,8 @@ async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Tas
 
 /** Reads every task first: if one can't be read, nothing is deleted. */
 export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const taskIds = fields.taskIds(undefined);
-	const deletesFinished = fields.boolean('deleteFinished', 'Delete Finished');
+	const taskIds = readTaskIds(fields);
+	const deletesFinished = fields.boolean(deleteFinishedOption);
 	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
 	for (const taskId of taskIds) {

@@ -1,7 +1,14 @@
-/** Checks IDs of tasks that users enter. */
+/** IDs of tasks that users enter: the field, how it is read, and what is refused. */
 import { invalid } from '../base/outcomes';
 import { asText, parseJson, textsBetweenCommas } from '../base/json';
 import { idProblem } from '../base/pathPart';
+import type { ItemFields } from './fields';
+import * as ui from './ui';
+
+export const taskIdField = ui.text('Task ID', 'taskId', {
+	required: true,
+	placeholder: 'e.g. 7f9c2ba4',
+});
 
 export function checkedTaskId(taskId: string): string {
 	const problem = idProblem(taskId);
@@ -12,16 +19,19 @@ export function checkedTaskId(taskId: string): string {
 	);
 }
 
+export function readTaskId(item: ItemFields): string {
+	return checkedTaskId(item.requiredText(taskIdField));
+}
+
 /** Reads a list, its JSON, or a text in which commas separate the IDs. @param own the ID that the item itself has: it may contain a comma */
-export function listedTaskIds(
-	given: readonly unknown[] | string,
-	own: string | undefined,
-): string[] {
-	const one = given === own ? [given] : undefined;
-	const json = typeof given === 'string' && given.startsWith('[') ? parseJson(given) : given;
-	const taskIds = Array.isArray(json)
-		? json.map((entry) => asText(entry)?.trim() ?? '')
-		: (one ?? textsBetweenCommas(String(given)));
+export function readTaskIds(item: ItemFields, own?: string): string[] {
+	const value = item.raw(taskIdField.name);
+	const given: unknown = Array.isArray(value) ? value : item.requiredText(taskIdField);
+	const isJson = typeof given === 'string' && given !== own && given.startsWith('[');
+	const list = isJson ? parseJson(given) : given === own ? [own] : given;
+	const taskIds = Array.isArray(list)
+		? list.map((entry) => asText(entry)?.trim() ?? '')
+		: textsBetweenCommas(String(given));
 	if (taskIds.length === 0 || taskIds.includes(''))
 		throw invalid(
 			'The field "Task ID" is empty or contains an invalid ID',

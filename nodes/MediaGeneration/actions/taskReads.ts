@@ -1,5 +1,5 @@
 /** Reads tasks made earlier, one or many (docs/service.md, "Endpoints" and "More routes"). */
-import { tryToParseDateTime, type IDataObject } from 'n8n-workflow';
+import { tryToParseDateTime, type IDataObject, type INodeProperties } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/outcomes';
 import { asText, type JsonObject } from '../base/json';
 import { realClock } from '../n8n/realClock';
@@ -13,6 +13,8 @@ import { askUntilClear } from '../transport/until';
 import { maskKeys } from './credits';
 import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
+import { readTaskId } from './taskIds';
+import * as ui from './ui';
 
 /** Throws a FailureError if it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
@@ -25,6 +27,22 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
 	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, status), taskId });
 }
+
+const createdAfterFilter = ui.dateTime('Created After', 'createdAfter', {
+	description: 'Only tasks that were created after this time, in the time zone of the workflow',
+});
+const statusFilter = ui.text('Status', 'status', {
+	placeholder: 'e.g. done',
+	description: 'Only tasks with this status, as the service names it',
+});
+const typeFilter = ui.text('Type', 'type', {
+	placeholder: 'e.g. sound_effect',
+	description: 'Only tasks of this type, as the service names it',
+});
+export const listingFields: readonly INodeProperties[] = [
+	...ui.limitFields,
+	ui.filtersField([createdAfterFilter, statusFilter, typeFilter]),
+];
 
 /** Returns epoch ms, 0 for none. A time that names no zone is one of the workflow's, as n8n's date picker stores it. */
 function timeAfter(createdAfter: unknown, timeZone: string): number {
@@ -40,9 +58,9 @@ function timeAfter(createdAfter: unknown, timeZone: string): number {
 
 /** Status and time are compared here: no service is known to filter by them. A task without a time stays. */
 function filtersOf(fields: ItemFields) {
-	const type = fields.optionalText('type', 'Type');
-	const status = fields.optionalText('status', 'Status');
-	const after = timeAfter(fields.raw('createdAfter') || undefined, fields.timeZone);
+	const type = fields.text(typeFilter);
+	const status = fields.text(statusFilter);
+	const after = timeAfter(fields.raw(createdAfterFilter.name) || undefined, fields.timeZone);
 	const isOld = ({ createdAt = Infinity }: ListedTask) => createdAt <= after;
 	const isWanted = (task: ListedTask) =>
 		!isOld(task) && (!status || asText(task.raw.status)?.toLowerCase() === status.toLowerCase());
@@ -80,6 +98,6 @@ function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDat
 }
 
 export async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
-	const taskId = fields.taskId();
+	const taskId = readTaskId(fields);
 	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
 }

@@ -7,8 +7,15 @@ import { deepMerge } from './jsonObjects';
 import type { Resource } from './operation';
 import * as ui from './ui';
 import { deleteTasks, deletionFields } from './taskDeletion';
-import { getTask, listTasks } from './taskReads';
+import { taskIdField } from './taskIds';
+import { getTask, listingFields, listTasks } from './taskReads';
 
+const pathField = ui.text('Path', 'path', {
+	required: true,
+	placeholder: 'e.g. /v1m/task/music-generation',
+	description:
+		'Path of the endpoint under the Base URL of the credential. The endpoint must answer with a task_id.',
+});
 const queryField = ui.jsonField('Query', 'query', {
 	what: 'Query parameters of the request',
 	example: '{"output_format": "mp3_44100_128"}',
@@ -41,44 +48,23 @@ export const task: Resource = {
 	name: 'Task',
 	defaultOperation: 'get',
 	fields: [
-		ui.text('Task ID', 'taskId', {
-			required: true,
-			default: '={{ $json.task_id }}',
-			placeholder: 'e.g. 7f9c2ba4',
-			description:
-				'The task_id that the service returned when the task was created. "Task: Wait" accepts several, as an array or separated by commas.',
-			displayOptions: { show: { operation: ['get', 'wait'] } },
-		}),
-		...ui.shownWhen({ operation: ['create'] }, [
-			ui.text('Path', 'path', {
-				required: true,
-				placeholder: 'e.g. /v1m/task/music-generation',
+		...ui.shownWhen({ operation: ['get', 'wait'] }, [
+			{
+				...taskIdField,
+				default: '={{ $json.task_id }}',
 				description:
-					'Path of the endpoint under the Base URL of the credential. The endpoint must answer with a task_id.',
-			}),
+					'The task_id that the service returned when the task was created. "Task: Wait" accepts several, as an array or separated by commas.',
+			},
+		]),
+		...ui.shownWhen({ operation: ['create'] }, [
+			pathField,
 			queryField,
 			bodyTypeField,
 			...formFields,
 			bodyField,
 		]),
 		...ui.shownWhen({ operation: ['delete'] }, deletionFields),
-		...ui.shownWhen({ operation: ['getAll'] }, [
-			...ui.limitFields,
-			ui.filtersField([
-				ui.dateTime('Created After', 'createdAfter', {
-					description:
-						'Only tasks that were created after this time, in the time zone of the workflow',
-				}),
-				ui.text('Status', 'status', {
-					placeholder: 'e.g. done',
-					description: 'Only tasks with this status, as the service names it',
-				}),
-				ui.text('Type', 'type', {
-					placeholder: 'e.g. sound_effect',
-					description: 'Only tasks of this type, as the service names it',
-				}),
-			]),
-		]),
+		...ui.shownWhen({ operation: ['getAll'] }, listingFields),
 	],
 	operations: [
 		{
@@ -123,7 +109,7 @@ export const task: Resource = {
 				kind: 'creates',
 				files: (item) => (isForm(item) ? formFiles(item) : []),
 				request(item) {
-					const path = endpointPath(item.requiredText('path', 'Path'));
+					const path = endpointPath(item.requiredText(pathField));
 					const query = item.json(queryField);
 					const body = item.json(bodyField);
 					const form = isForm(item);

@@ -2,10 +2,9 @@
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { attempt } from '../base/outcomes';
 import { asBoolean, asNumber, textsBetweenCommas, trimmedText } from '../base/json';
+import { downloadField, filesField, maxFileSizeOption, type FileSettings } from './fileSettings';
 import type { ItemFields } from './fields';
 import * as ui from './ui';
-import type { FileSettings } from './waiting';
-import { downloadField, filesField } from './waitingFields';
 
 export const triggerFields: INodeProperties[] = [
 	ui.notice(
@@ -52,9 +51,11 @@ export const triggerFields: INodeProperties[] = [
 			description:
 				'Name of the files, without their ending. {reference} and {task_id} stand for those values. Leave empty to name files after type and task.',
 		}),
-		ui.maxFileSizeOption(
-			'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
-		),
+		{
+			...maxFileSizeOption,
+			description:
+				'Larger files are not downloaded: the workflow runs with "download_error" and the addresses',
+		},
 		ui.text('Task Types', 'types', {
 			placeholder: 'e.g. sound_effect, image',
 			description:
@@ -96,12 +97,13 @@ export function readTriggerSettings(context: IWebhookFunctions): TriggerSettings
 
 export function readTriggerFileSettings(fields: ItemFields): FileSettings {
 	const read = (name: string) => readable(() => fields.raw(name));
-	const maxFileMb = asNumber(read('maxFileSize')) ?? ui.MAX_FILE_MB;
+	const maxFileMb = asNumber(read('maxFileSize')) ?? 0;
+	const usualMb = Number(maxFileSizeOption.default);
 	return {
 		download: asBoolean(read('downloadOutput')) ?? true,
 		outputBinaryField: trimmedText(read('outputBinaryField')) ?? 'data',
 		fileName: trimmedText(read('fileName')),
-		maxFileBytes: (maxFileMb > 0 ? maxFileMb : ui.MAX_FILE_MB) * 1_000_000,
+		maxFileBytes: (maxFileMb > 0 ? maxFileMb : usualMb) * 1_000_000,
 		splitFiles: false,
 		transcriptInOutput: false,
 	};

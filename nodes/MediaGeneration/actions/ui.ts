@@ -1,6 +1,5 @@
 /** Makes the fields of the editor: from their name on screen and their name in workflows. */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
-import type { SentOptions } from './fields';
 import type { Labels } from '../answers/request';
 
 const addCondition =
@@ -91,10 +90,23 @@ export function extraFieldsOption(example: string): INodeProperties {
 	return { ...field, description };
 }
 
-export function labelsOf(options: SentOptions): Labels {
-	return Object.fromEntries(
-		Object.entries(options).map(([field, { displayName }]) => [field, displayName]),
-	);
+/** Fields of a request, by the service's names. An object of its own holds those that are sent within one. */
+export interface SentFields {
+	readonly [name: string]: INodeProperties | SentFields;
+}
+
+export const isField = (given: INodeProperties | SentFields): given is INodeProperties =>
+	typeof given.displayName === 'string';
+
+/** Maps the service's names of fields to those on screen, if they differ. */
+export function labelsOf(fields: SentFields): Labels {
+	const labels: Record<string, string | string[]> = {};
+	for (const [name, field] of Object.entries(fields))
+		if (!isField(field)) {
+			const within = labelsOf(field);
+			Object.assign(labels, within, { [name]: Object.values(within).flat() });
+		} else if (field.displayName.toLowerCase() !== name) labels[name] = field.displayName;
+	return labels;
 }
 
 /** Offers any number of rows with the same fields, which workflows store as `{ [entry]: [row, ...] }`. */
@@ -114,35 +126,40 @@ export function rowsField(
 	});
 }
 
-/** Offers options in alphabetical order, as n8n's guidelines ask. */
-export function optionsField(given: readonly INodeProperties[]): INodeProperties {
-	const options = [...given].sort((one, other) =>
-		one.displayName.localeCompare(other.displayName, 'en'),
+/** In a collection, a slash before a name refers to the node's own field (`getPropertyValues`, n8n-workflow 2.41). */
+function inCollection({ displayOptions = {}, ...option }: INodeProperties): INodeProperties {
+	const rules = Object.entries(displayOptions as Record<string, object>).map(
+		([rule, conditions]) => {
+			const named = Object.entries(conditions).map(([name, values]) => {
+				return [name.startsWith('@') ? name : `/${name}`, values] as const;
+			});
+			return [rule, Object.fromEntries(named)] as const;
+		},
 	);
+	return { ...option, displayOptions: Object.fromEntries(rules) };
+}
+
+/** Offers options in alphabetical order, as n8n's guidelines ask. Their conditions are about the node's own fields. */
+export function optionsField(given: readonly INodeProperties[]): INodeProperties {
+	const options = given
+		.map(inCollection)
+		.sort((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 	return collection('Options', 'options', { placeholder: 'Add option', options });
 }
 
-export const limitFields: readonly INodeProperties[] = [
-	toggle('Return All', 'returnAll', {
-		description: 'Whether to return all results or only up to a given limit',
-	}),
-	amount('Limit', 'limit', {
-		typeOptions: { minValue: 1 },
-		default: 50,
-		description: 'Max number of results to return',
-		displayOptions: { show: { returnAll: [false] } },
-	}),
-];
+export const returnAllField = toggle('Return All', 'returnAll', {
+	description: 'Whether to return all results or only up to a given limit',
+});
+export const limitField = amount('Limit', 'limit', {
+	typeOptions: { minValue: 1, numberPrecision: 0 },
+	default: 50,
+	description: 'Max number of results to return',
+	displayOptions: { show: { returnAll: [false] } },
+});
+export const limitFields: readonly INodeProperties[] = [returnAllField, limitField];
 
 export function filtersField(options: INodeProperties[]): INodeProperties {
 	return collection('Filters', 'filters', { placeholder: 'Add Filter', options });
-}
-
-export const MAX_FILE_MB = 500;
-
-export function maxFileSizeOption(description: string): INodeProperties {
-	const details = { typeOptions: { minValue: 0 }, default: MAX_FILE_MB, description };
-	return amount('Max File Size (MB)', 'maxFileSize', details);
 }
 
 export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';

@@ -57,22 +57,19 @@ export function voicesOf(words: string, provider?: string): PickList {
 	return pickList('voices', [...newer, { ...older, isFallback: true }]);
 }
 
+const providerFilter = ui.text('Provider', 'provider', {
+	placeholder: 'e.g. minimax',
+	description: `Only voices of this provider, e.g. ${VOICE_PROVIDERS.join(', ')}`,
+});
+const searchFilter = ui.text('Search', 'search', {
+	placeholder: 'e.g. english female',
+	description: 'Only voices whose name or description contains these words',
+});
+
 export const voice: Resource = {
 	value: 'voice',
 	name: 'Voice',
-	fields: [
-		...ui.limitFields,
-		ui.filtersField([
-			ui.text('Provider', 'provider', {
-				placeholder: 'e.g. minimax',
-				description: `Only voices of this provider, e.g. ${VOICE_PROVIDERS.join(', ')}`,
-			}),
-			ui.text('Search', 'search', {
-				placeholder: 'e.g. english female',
-				description: 'Only voices whose name or description contains these words',
-			}),
-		]),
-	],
+	fields: [...ui.limitFields, ui.filtersField([providerFilter, searchFilter])],
 	operations: [
 		{
 			value: 'getAll',
@@ -82,8 +79,8 @@ export const voice: Resource = {
 			work: {
 				kind: 'reads',
 				async read(from, fields) {
-					const words = fields.optionalText('search', 'Search') ?? '';
-					const list = voicesOf(words, fields.optionalText('provider', 'Provider'));
+					const words = fields.text(searchFilter) ?? '';
+					const list = voicesOf(words, fields.text(providerFilter));
 					const { entries } = await readPages(list, { ...from, limit: fields.limit() });
 					return entries.map(({ value, record }) => {
 						const { voice_id: _, ...others } = record;

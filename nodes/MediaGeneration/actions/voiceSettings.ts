@@ -1,4 +1,4 @@
-/** How a voice speaks: fields that operations with voices share. The service has its own default for each. */
+/** How a voice speaks: fields that operations with voices share. */
 import type { INodeProperties } from 'n8n-workflow';
 import * as ui from './ui';
 
@@ -35,9 +35,16 @@ export const speechExtraFields = ui.extraFieldsOption(
 	'{"voice_settings": {"use_speaker_boost": true}}',
 );
 
-export const dictionary = {
-	pronunciation_dictionary_id: ui.text('Pronunciation Dictionary ID', 'pronunciationDictionaryId', {
+export const captionsField = ui.toggle('Captions', 'withTranscript', {
+	description:
+		'Whether to also get captions (SRT) and word timings (JSON): two more files, in the fields after the audio',
+});
+
+export const dictionaryOption = ui.text(
+	'Pronunciation Dictionary ID',
+	'pronunciationDictionaryId',
+	{
 		placeholder: 'e.g. 42',
 		description: 'A dictionary of the account that says how to pronounce words',
-	}),
-};
+	},
+);

@@ -1,66 +1,24 @@
-/** Reads how an item waits, and what it does with its files. The fields are in `waitingFields.ts`. */
+/** How an item waits, beside what it does with its files: the fields that all operations which wait share, and how they are read. */
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { invalid, type FailureError } from '../base/outcomes';
-import { trimmedText } from '../base/json';
+import { maxActiveOption, minimumCreditsOption, stopAfterOption } from './creditLimits';
 import type { ItemFields } from './fields';
+import {
+	downloadField,
+	fileOptions,
+	filesField,
+	readFileSettings,
+	type FileSettings,
+} from './fileSettings';
 import { readLongText, type LongText } from './longText';
-import { MAX_FILE_MB } from './ui';
-
-export interface FileSettings {
-	download: boolean;
-	outputBinaryField: string;
-	maxFileBytes: number;
-	/** Without its ending. */
-	fileName?: string | undefined;
-	/** Output format that the request asks for. */
-	format?: string | undefined;
-	splitFiles: boolean;
-	transcriptInOutput: boolean;
-}
+import type { Resource } from './operation';
+import * as ui from './ui';
 
 export type Waiting = { callbackUrl?: string | undefined } & (
 	| { kind: 'no' | 'poll' }
 	/** Polls for a while, then puts the execution to sleep. */
 	| { kind: 'suspend'; graceMs: number }
 );
-
-export const POLL_TIMEOUT_S = 600;
-/** A day. */
-export const SUSPEND_TIMEOUT_S = 86_400;
-export const GRACE_S = 10;
-/** Task: Wait takes up tasks that were waited for before. */
-export const AWAITING_GRACE_S = 1;
-export const MAX_ACTIVE_TASKS = 20;
-
-export function readMaxFileBytes(fields: ItemFields): number {
-	const range = { fallback: MAX_FILE_MB, least: 0.001 };
-	return fields.number('maxFileSize', 'Max File Size (MB)', range) * 1_000_000;
-}
-
-function readFileSettings(fields: ItemFields): FileSettings {
-	return {
-		download: fields.boolean('downloadOutput', 'Download Output', true),
-		outputBinaryField:
-			fields.optionalText('outputBinaryField', 'Put Output Files in Field') ?? 'data',
-		maxFileBytes: readMaxFileBytes(fields),
-		fileName: fields.optionalText('fileName', 'File Name'),
-		format: trimmedText(fields.raw('outputFormat')),
-		splitFiles: fields.boolean('splitFiles', 'Split Files'),
-		transcriptInOutput: fields.boolean('transcriptInOutput', 'Transcript in Output'),
-	};
-}
-
-const readCallbackUrl = (fields: ItemFields) => fields.optionalText('callbackUrl', 'Callback URL');
-
-function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
-	if (!alwaysWaits && !fields.boolean('waitForCompletion', 'Wait for Completion', true))
-		return { kind: 'no', callbackUrl: readCallbackUrl(fields) };
-	const mode = fields.choice('waitMode', 'Wait Mode', ['poll', 'callback']);
-	if (mode === 'poll') return { kind: 'poll' };
-	const label = 'Polling Before Suspending (Seconds)';
-	const fallback = alwaysWaits ? AWAITING_GRACE_S : GRACE_S;
-	const grace = fields.number('gracePeriod', label, { fallback, least: 0 });
-	return { kind: 'suspend', graceMs: grace * 1000 };
-}
 
 export interface ItemSettings {
 	waiting: Waiting;
@@ -74,33 +32,180 @@ export interface ItemSettings {
 	sendUnclearAgain: boolean;
 }
 
+const NOT_WAITING = { waitForCompletion: [false] };
+const SUSPENDING = { waitMode: ['callback'] };
+
+const waitField = ui.toggle('Wait for Completion', 'waitForCompletion', {
+	default: true,
+	description:
+		'Whether to wait until the task is finished and output its result. If off, the node outputs the task ID at once.',
+});
+
+export const callbackUrlField = ui.text('Callback URL', 'callbackUrl', {
+	placeholder: 'e.g. https://n8n.example.com/webhook/.../callback',
+	description:
+		'Where the service posts the finished task: the Production URL of a Media Generation Trigger. Publish the workflow of that trigger first: until then n8n answers callbacks with an error, and nothing starts. Leave empty to get the result later with "Task: Wait".',
+});
+
+const waitModeField = ui.select('Wait Mode', 'waitMode', {
+	options: [
+		ui.choice(
+			'Poll',
+			'poll',
+			'The execution keeps running and polls the service. Best for up to a few minutes.',
+		),
+		ui.choice(
+			'Suspend',
+			'callback',
+			'The execution sleeps until its tasks have finished, and survives a restart. For long tasks. Needs no public address, but n8n must reach itself at its own webhook address.',
+		),
+	],
+	default: 'poll',
+	description:
+		'Whether the execution keeps running while its tasks run, or sleeps until they have finished',
+	// An agent waits for its tool.
+	displayOptions: { hide: ui.AS_TOOL },
+});
+
+const waitingFields: INodeProperties[] = [
+	waitModeField,
+	ui.notice(
+		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Add a node with "Task: Wait" after this one: it passes finished items through, waits for the others, and fails for failed tasks. Without it, a failed task continues as a normal item. Stop ends the waiting, not the task.',
+		'suspendNotice',
+		{ displayOptions: { show: SUSPENDING } },
+	),
+	// An agent gets the JSON only.
+	...ui.hiddenWhen(ui.AS_TOOL, [downloadField, filesField]),
+];
+
+const callbackReferenceOption = ui.text('Callback Reference', 'callbackReference', {
+	placeholder: 'e.g. order-1042',
+	description:
+		'Returned as "reference" in the output of the trigger, to show what the task is for. Usually an expression: {{ $json.order }}.',
+	displayOptions: { show: NOT_WAITING },
+});
+
+const resendOption = ui.toggle('Resend If Answer Was Lost', 'sendUnclearAgain', {
+	description:
+		"Whether Retry On Fail and n8n's Retry send a creation again if its answer never came and its task was not found. It may then be paid for twice.",
+});
+
+export const includeInputOption = ui.toggle('Include Input', 'includeInput', {
+	default: true,
+	description:
+		'Whether each output item, failed ones too, carries the JSON of its input item as "input"',
+});
+
+const onTimeoutOption = ui.select('On Timeout', 'onTimeout', {
+	options: [
+		ui.choice(
+			'Error',
+			'error',
+			'The item fails with the task ID, so that "Task: Wait" can continue from there',
+		),
+		ui.choice(
+			'Return Task',
+			'returnTask',
+			'The item continues with the task as last seen and unfinished set to true',
+		),
+	],
+	default: 'error',
+	description: 'What to do when a task is not finished in time. It is paid for either way.',
+});
+
+const graceOption = (seconds: number) =>
+	ui.amount('Polling Before Suspending (Seconds)', 'gracePeriod', {
+		typeOptions: { minValue: 0 },
+		default: seconds,
+		description:
+			'How long to poll before the execution goes to sleep, because short tasks finish sooner',
+		displayOptions: { show: SUSPENDING },
+	});
+const creatingGrace = graceOption(10);
+/** Task: Wait takes up tasks that were waited for before. */
+const awaitingGrace = graceOption(1);
+
+const timeoutOption = (seconds: number, hide: IDisplayOptions['hide']) =>
+	ui.amount('Timeout (Seconds)', 'timeout', {
+		// Deadlines stay before the year 9900: not every database of n8n can save later dates.
+		typeOptions: { minValue: 0.001, maxValue: 7_870 * 365 * 86_400 },
+		default: seconds,
+		displayOptions: { hide },
+		description: `How long to wait for each task. Without this option: ${seconds} seconds.`,
+	});
+// The name has two defaults, of which the editor shows one: the first if Wait Mode is an expression.
+const pollTimeout = timeoutOption(600, SUSPENDING);
+const sleepTimeout = timeoutOption(86_400, { waitMode: [{ _cnd: { not: 'callback' } }] });
+
+const endingOptions = [...fileOptions, onTimeoutOption, pollTimeout, sleepTimeout];
+
+/** A joined file needs all of its parts, and a sleeping execution continues with one item per input item. */
+const HIDDEN_BY_LONG_TEXT: Readonly<Record<string, IDisplayOptions['hide']>> = {
+	waitForCompletion: { longText: ['join'] },
+	waitMode: { longText: ['parts'] },
+};
+
+export function creatingFields({ fields = [], options = [] }: Resource): INodeProperties[] {
+	// A value of Long Text that speech has left hides nothing elsewhere.
+	const hides = fields.some(({ name }) => name === 'longText') ? HIDDEN_BY_LONG_TEXT : {};
+	const starting = [
+		ui.notice(
+			'The model decides how often it calls this tool. Add the option "Stop After Credits" to limit what that costs.',
+			'toolNotice',
+			{ displayOptions: { show: ui.AS_TOOL } },
+		),
+		waitField,
+		...ui.shownWhen(NOT_WAITING, [callbackUrlField]),
+		...ui.hiddenWhen(NOT_WAITING, waitingFields),
+	];
+	return [
+		...starting.flatMap((field) => ui.hiddenWhen(hides[field.name], [field])),
+		ui.optionsField([
+			...options,
+			callbackReferenceOption,
+			minimumCreditsOption,
+			resendOption,
+			stopAfterOption,
+			includeInputOption,
+			...ui.hiddenWhen(NOT_WAITING, [maxActiveOption, creatingGrace, ...endingOptions]),
+		]),
+	];
+}
+
+/** An operation that creates nothing always waits. */
+export const awaitingFields: INodeProperties[] = [
+	...waitingFields,
+	ui.optionsField([includeInputOption, awaitingGrace, ...endingOptions]),
+];
+
+function readWaiting(fields: ItemFields, alwaysWaits: boolean): Waiting {
+	if (!alwaysWaits && !fields.boolean(waitField))
+		return { kind: 'no', callbackUrl: fields.text(callbackUrlField) };
+	if (fields.choice(waitModeField) === 'poll') return { kind: 'poll' };
+	const grace = fields.number(alwaysWaits ? awaitingGrace : creatingGrace);
+	return { kind: 'suspend', graceMs: grace * 1000 };
+}
+
 /** @param callsBack whether the Callback URL counts even if the node waits */
 export function readItemSettings(
 	fields: ItemFields,
 	alwaysWaits: boolean,
 	callsBack = false,
 ): ItemSettings {
-	const callbackUrl = callsBack ? readCallbackUrl(fields) : undefined;
+	const callbackUrl = callsBack ? fields.text(callbackUrlField) : undefined;
 	const waiting = { ...(callbackUrl && { callbackUrl }), ...readWaiting(fields, alwaysWaits) };
 	const longText: LongText = alwaysWaits ? { kind: 'off' } : readLongText(fields);
-	const timeout = {
-		fallback: waiting.kind === 'suspend' ? SUSPEND_TIMEOUT_S : POLL_TIMEOUT_S,
-		least: 0.001,
-		// Deadlines stay before the year 9900: not every database of n8n can save later dates.
-		most: 7_870 * 365 * 86_400,
-	};
 	const files = readFileSettings(fields);
 	checkTogether(waiting, longText, files);
-	const balance = { fallback: 0, least: 0 };
 	return {
 		waiting,
 		longText,
 		files,
-		callbackReference: fields.optionalText('callbackReference', 'Callback Reference'),
-		timeoutMs: fields.number('timeout', 'Timeout (Seconds)', timeout) * 1000,
-		onTimeout: fields.choice('onTimeout', 'On Timeout', ['error', 'returnTask']),
-		minimumCredits: fields.number('minimumCredits', 'Minimum Credits', balance) || undefined,
-		sendUnclearAgain: fields.boolean('sendUnclearAgain', 'Resend If Answer Was Lost'),
+		callbackReference: fields.text(callbackReferenceOption),
+		timeoutMs: fields.number(waiting.kind === 'suspend' ? sleepTimeout : pollTimeout) * 1000,
+		onTimeout: fields.choice(onTimeoutOption) === 'error' ? 'error' : 'returnTask',
+		minimumCredits: fields.number(minimumCreditsOption) || undefined,
+		sendUnclearAgain: fields.boolean(resendOption),
 	};
 }
 
@@ -129,21 +234,4 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 		);
 	if (longText.kind === 'join' && !files.download)
 		throw joinNeedsFiles(', or set "Long Text" to "One Item per Part"');
-}
-
-/** The settings of the first item count. */
-export interface RunSettings {
-	maxActiveTasks: number;
-	/** Undefined means no limit. */
-	maximumCredits: number | undefined;
-}
-
-export function readRunSettings(fields: ItemFields): RunSettings {
-	const range = { fallback: MAX_ACTIVE_TASKS, least: 1 };
-	const most = fields.number('maxActiveTasks', 'Max Active Tasks', range);
-	// An option that is set but gives an empty value must not count as no limit.
-	const maximumCredits = Object.hasOwn(fields.options, 'maximumCredits')
-		? fields.number('maximumCredits', 'Stop After Credits', { least: 0 })
-		: undefined;
-	return { maxActiveTasks: Math.floor(most), maximumCredits };
 }

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
-import type { FileSettings } from '../actions/waiting';
+import type { FileSettings } from '../actions/fileSettings';
 import type { N8nContext } from '../transport/client';
 import { realClock } from '../n8n/realClock';
 import { attemptAsync, type Failure } from '../base/outcomes';

@@ -1,6 +1,6 @@
 /** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
 import type { IBinaryKeyData } from 'n8n-workflow';
-import type { FileSettings } from '../actions/waiting';
+import type { FileSettings } from '../actions/fileSettings';
 import { extensionIn, mediaOf } from '../base/fileTypes';
 import type { Limiter } from '../base/limiter';
 import { isDataUrl, type TaskOutput } from '../answers/outputs';

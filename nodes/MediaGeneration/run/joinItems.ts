@@ -4,18 +4,18 @@ import { inFields } from '../files/files';
 import { shownOutputs, showEqualNames } from '../files/hint';
 import { joinSources, type SoundSource } from '../files/joining';
 import { extensionIn, typeByMimeType } from '../base/fileTypes';
+import { joining } from '../actions/audio';
 import type { ItemFields } from '../actions/fields';
+import { readMaxFileBytes } from '../actions/fileSettings';
 import { itemFile } from '../actions/inputFiles';
-import { readPause } from '../actions/longText';
-import { readMaxFileBytes } from '../actions/waiting';
+import { pauseOption } from '../actions/longText';
 import { getOrCreate } from '../base/boundedMap';
 import { attempt, attemptAsync, invalid, type Failure } from '../base/outcomes';
 import { itemsInWords } from '../base/words';
 import { failedItem, type Executing } from './output';
 
 function inputSource(fields: ItemFields): SoundSource {
-	const label = 'Input Data Field Name';
-	const sound = itemFile(fields, fields.requiredText('inputBinaryField', label), label);
+	const sound = itemFile(fields, fields.requiredText(joining.input), joining.input);
 	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
 		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
 	return { sound, srt: Object.values(fields.files).find(isSubtitles) };
@@ -30,9 +30,9 @@ async function joinGroup(
 	const [first] = items as [ItemFields];
 	const sources = items.map(inputSource);
 	const joined = await joinSources(context, sources, {
-		pauseMs: readPause(first),
+		pauseMs: first.number(pauseOption),
 		maxBytes: readMaxFileBytes(first),
-		baseName: first.optionalText('fileName', 'File Name') ?? group ?? 'joined',
+		baseName: first.text(joining.fileName) ?? group ?? 'joined',
 		withTranscript: false,
 		nameOf: (number) => itemsInWords([items[number]?.itemIndex ?? number]),
 	});
@@ -41,9 +41,7 @@ async function joinGroup(
 			`The audio can't be joined: ${joined.reason}`,
 			"Choose one 'Output Format' for all that is joined: MP3 of the same sample rate and channels, or WAV of the same sample rate, in which mono is made stereo. Otherwise convert those that differ, or join them separately with 'Group By'. The joined file has to fit into 'Max File Size'.",
 		);
-	const outputBinaryField =
-		first.optionalText('outputBinaryField', 'Put Output File in Field') ?? 'data';
-	const { outputs, binary } = inFields(joined.files, outputBinaryField);
+	const { outputs, binary } = inFields(joined.files, first.text(joining.output) ?? 'data');
 	const pairedItem = pairedItems(items);
 	const json: IDataObject = {
 		parts: pairedItem.map(({ item }, number) => ({
@@ -73,7 +71,7 @@ export async function joinItems(
 	const output: INodeExecutionData[] = [];
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items) {
-		const read = attempt(() => item.optionalText('groupBy', 'Group By'));
+		const read = attempt(() => item.text(joining.groupBy));
 		if (read.ok) getOrCreate(groups, read.value, () => []).push(item);
 		else output.push(failed(read.failure, [item]));
 	}

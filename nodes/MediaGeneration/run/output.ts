@@ -6,6 +6,7 @@ import { noteExecution, outcomesIn, shownOutputs, worstOf, type RunOutcome } fro
 import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
+import { includeInputOption } from '../actions/waiting';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/outcomes';
 import type { FailedResult, ItemResult, Planned } from './item';
@@ -14,7 +15,7 @@ import type { Spending } from '../task/spending';
 
 /** Returns the JSON of an input item if "Include Input" is on; an option that can't be read is off. */
 export function includedInput(fields: ItemFields | undefined): IDataObject | undefined {
-	const isWanted = attempt(() => fields?.boolean('includeInput', 'Include Input'));
+	const isWanted = attempt(() => fields?.boolean(includeInputOption, false));
 	return isWanted.ok && isWanted.value ? fields?.input.json : undefined;
 }
 

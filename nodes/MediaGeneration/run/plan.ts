@@ -2,7 +2,8 @@
 import type { ItemFields } from '../actions/fields';
 import { requestsFor, textsOf } from '../actions/longText';
 import type { Job, Operation } from '../actions/operation';
-import { readItemSettings, readRunSettings, type RunSettings } from '../actions/waiting';
+import { readRunSettings, type RunSettings } from '../actions/creditLimits';
+import { includeInputOption, readItemSettings } from '../actions/waiting';
 import type { Work } from '../base/clock';
 import { asFailure, attempt } from '../base/outcomes';
 import type { Ledger } from '../task/ledger';
@@ -39,7 +40,7 @@ export function* planItems(
 			// Only one item's run settings apply, but every item's are validated.
 			readRunSettings(fields);
 			// The output reads it when it is too late for a refusal.
-			fields.boolean('includeInput', 'Include Input');
+			fields.boolean(includeInputOption, false);
 			if (work.kind === 'creates') planned.push(yield* planCreation(work, fields, earlier));
 			else for (const each of planAwaited(fields)) planned.push(each);
 		} catch (error) {

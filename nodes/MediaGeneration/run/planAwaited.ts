@@ -4,8 +4,9 @@
  */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
-import { checkedTaskId } from '../actions/taskIds';
-import { joinNeedsFiles, readItemSettings, type FileSettings } from '../actions/waiting';
+import type { FileSettings } from '../actions/fileSettings';
+import { checkedTaskId, readTaskIds } from '../actions/taskIds';
+import { joinNeedsFiles, readItemSettings } from '../actions/waiting';
 import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { failureIn, recordIn } from '../files/nodeError';
@@ -86,7 +87,7 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: InputTasks)
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
 	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
-	const given = isEmpty ? [] : fields.taskIds(asText(json.task_id));
+	const given = isEmpty ? [] : readTaskIds(fields, asText(json.task_id));
 	// Beside `details`, the default Task ID is that of the failed node's input.
 	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
 	return isOfInput ? textsIn([own.task_id]).map(checkedTaskId) : given;

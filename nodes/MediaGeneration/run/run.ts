@@ -1,6 +1,6 @@
 /** What the items of one run share. */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { RunSettings } from '../actions/waiting';
+import type { RunSettings } from '../actions/creditLimits';
 import { Limiter } from '../base/limiter';
 import { Delivery } from '../files/delivery';
 import { realClock } from '../n8n/realClock';

@@ -1,7 +1,7 @@
 /** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
 import type { INodeTypeDescription } from 'n8n-workflow';
 import type { Assembly } from '../files/parts';
-import type { FileSettings } from '../actions/waiting';
+import type { FileSettings } from '../actions/fileSettings';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, uriEncoded, urlOf } from '../base/json';
 import { inHtml } from '../n8n/editor';
