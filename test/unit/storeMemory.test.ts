@@ -113,3 +113,17 @@ test.each([
 	expect(storeMemory).toMatchObject({ charged: 0 });
 	ends.mockRestore();
 });
+
+test('a store that streams is known by its first file; from then on, no file waits', async () => {
+	const { clock, run } = host(() => ({}));
+	await run();
+	const before = clock.now();
+	const file = storeMemory.begin();
+	const chunks = storeMemory.through(Readable.from(Array<Buffer>(150).fill(BLOCK)), file, clock);
+	const all = async () => {
+		for await (const _chunk of chunks);
+	};
+	await clock.run(all());
+	storeMemory.end(file);
+	expect(clock.now()).toBe(before);
+});
