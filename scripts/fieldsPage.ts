@@ -135,21 +135,19 @@ function actionSections(description: INodeTypeDescription): Section[] {
 			const entries = entriesIn(fields, (field) => belongsTo(field, chosen, description));
 			return {
 				title: `### ${resource}: ${operation.name}`,
-				about: escaped(operation.description ?? ''),
+				about: escaped(operation.description ?? '').replace(/ Never repeat it blindly.*/, ''),
 				entries: inWords(entries),
 			};
 		});
 	});
 }
 
-/** What as many operations have is explained once. */
-const OPERATIONS_IN_COMMON = 3;
-
+/** What several operations have is explained once. */
 function commonIn(sections: readonly Section[]): Set<string> {
 	const all = sections.flatMap(({ entries }) => entries.map(({ lines }) => lines));
 	const counts = new Map<string, number>();
 	for (const lines of all) counts.set(lines, (counts.get(lines) ?? 0) + 1);
-	return new Set(all.filter((lines) => (counts.get(lines) ?? 0) >= OPERATIONS_IN_COMMON));
+	return new Set(all.filter((lines) => (counts.get(lines) ?? 0) > 1));
 }
 
 const namesOf = ({ entries }: Section, common: ReadonlySet<string>): string[] => [

@@ -1,4 +1,4 @@
-/** The names that tests, benches and the control interface share. What each value does is described in README.md. */
+/** The names that tests, benches and the control interface share, and what each value does. */
 
 /** Which creation route made the task. The task's own `type` field is the setting `taskTypes`. */
 export type TaskKind =
@@ -16,6 +16,7 @@ export type JsonObject = Record<string, unknown>;
 
 /** Completion callbacks (docs/service.md, "Callbacks"). */
 export interface CallbackSettings {
+	/** How often each callback is sent: all at once, or one after another. */
 	copies: number;
 	concurrent: boolean;
 	/** The task ends at once and its callback is delivered before the creation is answered. */
@@ -40,6 +41,7 @@ export interface ListSettings {
 
 /** Live and mutable: the next request sees a change. */
 export interface Settings {
+	/** How long a task takes; between two times by the seed. */
 	taskMs: number | { min: number; max: number };
 	/** The balance itself: creations lower it, refunds raise it. */
 	credits: number;
@@ -48,23 +50,27 @@ export interface Settings {
 	lists: ListSettings;
 	/** How far the service's clock is ahead of ours, as the Date header and created_at show. */
 	clockOffsetMs: number;
+	/** `wrapped`: a poll is answered `{success, data: task}`. */
 	taskShape: 'root' | 'wrapped';
 	/** Creation answers carry their numbers as strings (docs/service.md, "Shapes"). */
 	numbersAsStrings: boolean;
+	/** `insideHttp200`: `{success: false, message}` with 200; an invalid key stays 401. */
 	refusalStyle: 'http' | 'insideHttp200';
-	/** Where speech by voice ID is made. With `v3`, a form, the v1 route refuses. */
+	/** Where speech by voice ID is made. With `v3`, a form whose voice IDs begin with a provider, the v1 route refuses. */
 	speechRoute: 'v1' | 'v3';
-	/** Whether there are forms for images, dubbing, deletion, prices and health, and keys in `xi-api-key`. */
+	/** Whether there are music, dialogue, tasks made of a file, forms for images, deletion and prices, and keys in `xi-api-key`. */
 	moreRoutes: boolean;
 	/** The `type` of a task. */
 	taskTypes: Record<TaskKind, string>;
 
+	/** Beyond it, 429 with the code `active_task_limit`, and nothing is created. */
 	activeTaskLimit: number | null;
 
 	/** For how many GETs of the task it is done, but without any URL (docs/service.md, "Status"). */
 	noUrlLooks: number;
-	/** `mp3_vbr`: MP3 whose bit rate varies. */
+	/** If the request names no `output_format`. `mp3_vbr`: MP3 whose bit rate varies. Each text has a tone of its own, as long as the text. */
 	audioFormat: AudioFormat;
+	/** `otherHost`: 302 to the third host. */
 	fileRedirect: 'none' | 'otherHost';
 
 	callbacks: CallbackSettings;
@@ -160,6 +166,10 @@ export interface CallbackRecord {
 	body: string;
 }
 
+/**
+ * `status`, `reset` and `stall` stand in place of the service, which does nothing, and so does `redirect` (`{other}` in its target is filled in). All
+ * others carry the request out first, so that a creation makes a task that was paid for. `processThenStatus` answers the same as `status`.
+ */
 export type FaultAction =
 	| {
 			type: 'status' | 'processThenStatus';
