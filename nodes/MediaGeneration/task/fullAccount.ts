@@ -39,8 +39,11 @@ export function placeOf(request: CreationRequest, limits: CreationLimits, since:
 	return { ...limits, queue, since, fullMs: 0, woken: new AbortController() };
 }
 
-/** The pause doubles with each question that is refused. */
+/** The pause doubles with each refused question. */
 const PAUSE_MS = { first: 2_000, longest: 15_000 };
+const MOST_UNDER_WAY = 10;
+/** How long a full account is waited for, where the Timeout does not bound that. */
+const LONGEST_MS = 3_600_000;
 
 export class FullAccount {
 	private readonly line: Place[] = [];
@@ -51,10 +54,9 @@ export class FullAccount {
 	private refusal: Refusal | undefined;
 	/** Queues that were refused. One that is full holds up no other. Once two are, the account is. */
 	private readonly full = new Set<string>();
-	private wasRefused = false;
 	/** Finished tasks whose free slot has already been used. */
 	private endsUsed = 0;
-	private pauseMs = PAUSE_MS.first;
+	private pauseMs = 0;
 	/** Epoch ms at which the pause ends, and the one that the service asked for. */
 	private pauseEnd = 0;
 	private askedEnd = 0;
@@ -62,38 +64,12 @@ export class FullAccount {
 
 	constructor(private readonly account: Account) {}
 
-	/** Whoever got a turn leaves in the end, whatever became of it. */
-	leave(place: Place): void {
-		this.end(place);
-		for (const queue of this.full)
-			if (!this.line.some((waiting) => waiting.queue === queue)) this.full.delete(queue);
-		if (this.line.length === 0) this.refusal = undefined;
-		this.wakeNext();
-	}
-
 	/** Waits until the creation may be sent; false if its time runs out or the signal aborts. */
-	async turn(place: Place, { now, sleep }: Clock, signal: AbortSignal): Promise<boolean> {
+	async turn(place: Place, clock: Clock, signal: AbortSignal): Promise<boolean> {
 		this.line.push(place);
-		let isSent = false;
-		while (!isSent && !signal.aborted) {
-			const since = now();
-			place.refusal = this.refusal ?? place.refusal;
-			const isFull = this.refusal?.kind === 'full';
-			const isApart = isFull && !place.boundsFull;
-			// The wait for a full account lasts an hour at most.
-			const end = isApart ? since + 3_600_000 - place.fullMs : place.deadline;
-			if (Math.max(since, this.account.pausedUntil('create')) >= end) break;
-			const opensAt = this.opensAt(place);
-			isSent = opensAt <= since;
-			if (isSent) break;
-			place.woken = new AbortController();
-			const wakers = [signal, place.woken.signal, this.account.nextEnd.signal];
-			const some = opensAt === Infinity ? wakers.slice(0, 2) : wakers;
-			await sleep(Math.min(opensAt, end) - since, AbortSignal.any(some));
-			const waitedMs = now() - since;
-			if (isFull) place.fullMs += waitedMs;
-			if (isApart) place.deadline += waitedMs;
-		}
+		let isSent: boolean | undefined;
+		while (isSent === undefined)
+			isSent = signal.aborted ? false : await this.step(place, clock, signal);
 		if (isSent && !this.isOpen(place)) this.asking = place;
 		if (isSent) this.underWay.add(place);
 		this.line.splice(this.line.indexOf(place), 1);
@@ -101,23 +77,46 @@ export class FullAccount {
 		return isSent;
 	}
 
+	/** Waits until something changes. @returns whether the creation may be sent, once that is decided */
+	private async step(
+		place: Place,
+		{ now, sleep }: Clock,
+		signal: AbortSignal,
+	): Promise<boolean | undefined> {
+		const since = now();
+		place.refusal = this.refusal ?? place.refusal;
+		const isFull = this.refusal?.kind === 'full';
+		const isApart = isFull && !place.boundsFull;
+		const end = isApart ? since + LONGEST_MS - place.fullMs : place.deadline;
+		if (Math.max(since, this.account.pausedUntil('create')) >= end) return false;
+		const opensAt = this.opensAt(place);
+		if (opensAt <= since) return true;
+		place.woken = new AbortController();
+		const wakers = [signal, place.woken.signal];
+		if (opensAt < Infinity) wakers.push(this.account.nextEnd.signal);
+		await sleep(Math.min(opensAt, end) - since, AbortSignal.any(wakers));
+		const waitedMs = now() - since;
+		if (isFull) place.fullMs += waitedMs;
+		if (isApart) place.deadline += waitedMs;
+		return undefined;
+	}
+
 	private readonly isOpen = ({ queue }: Place): boolean =>
 		this.refusal === undefined ||
 		(this.refusal.kind === 'full' && this.full.size < 2 && !this.full.has(queue));
 
-	/** After a refusal, one of a queue that was not refused. */
+	/** The first one whose queue was not refused, or else the first one. */
 	private get nextToAsk(): Place | undefined {
 		const closed = this.line.filter((place) => !this.isOpen(place));
-		const other = closed.find(({ queue }) => this.wasRefused && !this.full.has(queue));
-		return other ?? closed[0];
+		return closed.find(({ queue }) => !this.full.has(queue)) ?? closed[0];
 	}
 
 	/** Epoch ms from which one may be sent; Infinity until something changes. */
 	private opensAt(place: Place): number {
 		const pausedUntil = this.account.pausedUntil('create');
 		if (this.isOpen(place)) {
-			const isNext = this.line.find(this.isOpen) === place && this.underWay.size < 10;
-			return isNext ? pausedUntil : Infinity;
+			const isNext = this.line.find(this.isOpen) === place;
+			return isNext && this.underWay.size < MOST_UNDER_WAY ? pausedUntil : Infinity;
 		}
 		if (this.asking !== undefined || this.nextToAsk !== place) return Infinity;
 		const hasRoom = this.account.ends > this.endsUsed;
@@ -129,28 +128,17 @@ export class FullAccount {
 		this.nextToAsk?.woken.abort(ABORTED);
 	}
 
-	private end(place: Place): void {
-		this.underWay.delete(place);
-		if (this.asking === place) this.asking = undefined;
-	}
-
 	/** Ends a turn according to the service's answer. */
 	answered(place: Place, creation: Creation, nowMs: number): void {
 		const hasAsked = this.asking === place;
-		this.end(place);
 		// A creation rejected for another reason does not use up the free slot.
-		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry') {
-			const isByPause = this.endsUsed === this.account.ends;
-			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
-			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
+		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry')
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
-		}
-		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
 		if (creation.kind === 'full' || creation.kind === 'limited') {
 			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
 			this.close(creation, place.queue, nowMs);
 		}
-		this.wakeNext();
+		this.end(place);
 	}
 
 	private close(refusal: Refusal, queue: string, nowMs: number): void {
@@ -163,6 +151,20 @@ export class FullAccount {
 		if (refusal.kind === 'full') this.full.add(queue);
 		// How long each of them may wait depends on the kind.
 		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort(ABORTED);
+	}
+
+	private end(place: Place): void {
+		this.underWay.delete(place);
+		if (this.asking === place) this.asking = undefined;
+		this.wakeNext();
+	}
+
+	/** Whoever got a turn leaves in the end, whatever became of it. */
+	leave(place: Place): void {
+		for (const queue of this.full)
+			if (!this.line.some((waiting) => waiting.queue === queue)) this.full.delete(queue);
+		if (this.line.length === 0) this.refusal = undefined;
+		this.end(place);
 	}
 
 	/** Returns the log line that is due once a minute while the account is full. @param place that was refused */
