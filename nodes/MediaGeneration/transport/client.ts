@@ -14,10 +14,9 @@ import { encodeBody, type Body, type Upload } from './body';
 import { timeLimit, unlessAborted } from '../base/clock';
 import {
 	CREDENTIAL,
-	readCredentials,
-	recentCredentials,
-	credentialForRequest,
-	type CredentialRead,
+	keptFor,
+	openCredential,
+	type CredentialKept,
 	type Credentials,
 	type N8nContext,
 	type RequestContext,
@@ -94,23 +93,18 @@ const leavesOpen = (reply: Reply) =>
 		? reply.status >= 500 || [408, 499].includes(reply.status)
 		: reply.kind === 'unanswered';
 
-export async function createClient(context: RequestContext): Promise<ServiceClient> {
-	const read = await readCredentials(context);
-	return connected(context, read);
-}
-
 /** Makes a client for webhooks, which are called many times a second. */
 export async function recentClient(context: N8nContext): Promise<ServiceClient> {
-	const read = await recentCredentials(context);
-	return connected(context, read);
+	return await createClient(context, keptFor(context));
 }
 
-function connected(context: RequestContext, read: CredentialRead): ServiceClient {
-	const { credentials } = read;
-	const signedWith = credentialForRequest(context, read);
+export async function createClient(
+	context: RequestContext,
+	kept?: CredentialKept,
+): Promise<ServiceClient> {
+	const { credentials, signedWith } = await openCredential(context, kept);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
-	cleaner.knows(credentials);
 
 	async function send(asked: ApiRequest): Promise<Reply> {
 		const { method, path, qs, purpose } = asked;
@@ -191,9 +185,7 @@ export async function callSelf(
 }
 
 /** Throws a FailureError. */
-export async function openClient(
-	context: Parameters<typeof createClient>[0],
-): Promise<ServiceClient> {
+export async function openClient(context: RequestContext): Promise<ServiceClient> {
 	return await createClient(context).catch((error: unknown) => {
 		throw error instanceof FailureError
 			? error

@@ -7,7 +7,7 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import { credentialProblem, keyIn, normalizeBaseUrl } from './baseUrl';
-import { BoundedMap } from '../base/boundedMap';
+import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { invalid } from '../base/outcomes';
@@ -25,18 +25,13 @@ export interface Credentials {
 	callbackSecret: string;
 }
 
-export interface CredentialRead {
+interface CredentialRead {
 	credentials: Credentials;
 	data: ICredentialDataDecryptedObject;
-	/** Epoch ms. */
-	readAt: number;
 }
 
-/** Requests are signed with a credential read this recently: n8n takes longer to read it than for the rest of a request. */
-const RECENT_MS = 5_000;
-
 /** Throws an `invalid` failure before anything is sent. */
-export async function readCredentials(context: RequestContext): Promise<CredentialRead> {
+async function readCredentials(context: RequestContext): Promise<CredentialRead> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem = credentialProblem(data);
 	if (problem !== undefined)
@@ -49,10 +44,10 @@ export async function readCredentials(context: RequestContext): Promise<Credenti
 		apiKey: keyIn(data.apiKey),
 		callbackSecret: (data.callbackSecret ?? '') as string,
 	};
-	return { credentials, data, readAt: now() };
+	return { credentials, data };
 }
 
-/** Tells whether any field of the credential may differ by item. */
+/** Returns whether any field of the credential may differ by item. */
 export async function dependsOnItems(context: IExecuteFunctions): Promise<boolean> {
 	const stored = await storedCredential(context, CREDENTIAL);
 	const fields = Object.values(stored ?? {});
@@ -70,48 +65,46 @@ export async function checkOneAccount(context: IExecuteFunctions): Promise<void>
 	);
 }
 
-interface RecentRead {
-	read: Promise<CredentialRead>;
+/** The last reading of a credential. It is used for 5 s, because n8n takes longer to read it than for the rest of a request. */
+export interface CredentialKept {
+	read?: Promise<CredentialRead>;
 	/** Epoch ms. */
 	since: number;
 }
 
-const isRecent = ({ since }: RecentRead) => now() - since < RECENT_MS;
-
-/** By workflow, node and credential. */
-const readings = new BoundedMap<string, RecentRead>();
-
-/** Returns the credential as it was read a moment ago, or reads it. Nothing is kept while the editor listens. */
-export async function recentCredentials(context: N8nContext): Promise<CredentialRead> {
-	if (context.getMode() === 'manual') return await readCredentials(context);
-	const { id: nodeId, credentials: used } = context.getNode();
-	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	let reading = readings.get(key);
-	if (reading === undefined || !isRecent(reading)) {
-		reading = { read: readCredentials(context), since: now() };
-		readings.set(key, reading);
-		// The next call tries again.
-		reading.read.catch(() => readings.delete(key));
+async function recentRead(context: RequestContext, kept: CredentialKept): Promise<CredentialRead> {
+	if (kept.read === undefined || now() - kept.since >= 5_000) {
+		kept.since = now();
+		kept.read = evaluating(context, async () => await readCredentials(context));
+		// The next request tries again.
+		kept.read.catch(() => delete kept.read);
 	}
-	return await reading.read;
+	return await kept.read;
 }
 
-/** Gives n8n what it signs requests with, read again if it is not recent. If that fails, n8n itself reads it, and says why. */
-export function credentialForRequest(
-	context: RequestContext,
-	first: CredentialRead,
-): () => Promise<ICredentialsDecrypted | undefined> {
-	const readAgain = async () => {
-		const reading = async () => await readCredentials(context);
-		const read = await evaluating(context, reading);
-		cleanerOf(context).knows(read.credentials);
+/** By workflow, node and credential. */
+const ofWebhooks = new BoundedMap<string, CredentialKept>();
+
+/** Calls of a webhook share a reading, because they can come many times a second; nothing is kept while the editor listens. */
+export function keptFor(context: N8nContext): CredentialKept {
+	if (context.getMode() === 'manual') return { since: 0 };
+	const { id: nodeId, credentials: used } = context.getNode();
+	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
+	return getOrCreate(ofWebhooks, key, () => ({ since: 0 }));
+}
+
+/** @returns also what n8n signs a request with; undefined if it can't be read, so that n8n itself reads it and says why */
+export async function openCredential(context: RequestContext, kept: CredentialKept = { since: 0 }) {
+	const first = await recentRead(context, kept);
+	cleanerOf(context).knows(first.credentials);
+	const signedWith = async (): Promise<ICredentialsDecrypted | undefined> => {
+		const latest = await recentRead(context, kept).catch(() => undefined);
+		if (latest === undefined) return undefined;
+		cleanerOf(context).knows(latest.credentials);
 		// A key that came with another address is never sent to the first one.
-		return read.credentials.baseUrl === first.credentials.baseUrl ? read : first;
+		const isSame = latest.credentials.baseUrl === first.credentials.baseUrl;
+		const { data } = isSame ? latest : first;
+		return { id: '', name: '', type: CREDENTIAL, data: { ...data } };
 	};
-	let latest: RecentRead = { read: Promise.resolve(first), since: first.readAt };
-	return async () => {
-		if (!isRecent(latest)) latest = { read: readAgain(), since: now() };
-		const read = await latest.read.catch(() => undefined);
-		return read && { id: '', name: '', type: CREDENTIAL, data: { ...read.data } };
-	};
+	return { credentials: first.credentials, signedWith };
 }
