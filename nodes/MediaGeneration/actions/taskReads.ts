@@ -79,7 +79,7 @@ export async function listTasks(from: ReadSource, fields: ItemFields): Promise<I
 	return entries.map(({ taskId, raw }) => {
 		// The list has the tasks of all the account's keys.
 		const { error, ...item } = withoutEmptyError(taskItem(from, taskId, maskKeys(raw)));
-		// Retry On Fail repeats a node whose first item has an `error` (`runNode`, n8n-core 2.41).
+		// Retry On Fail repeats a node whose first item has an `error` (`checkFailure`, n8n-core 2.41).
 		return error === undefined ? item : { ...item, task_error: error };
 	});
 }
@@ -97,6 +97,7 @@ function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDat
 	};
 }
 
+/** Returns the task as it is. If it has failed, Retry On Fail reads it again because of its `error`, which costs nothing. */
 export async function getTask(from: ReadSource, fields: ItemFields): Promise<IDataObject[]> {
 	const taskId = readTaskId(fields);
 	return [taskItem(from, taskId, (await readTask(from, taskId)).raw)];
