@@ -66,7 +66,7 @@ describe('one item', () => {
 		given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
 		const { items, outputs, failure, files } = await deliver(given);
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
-		expect(files.map(({ kind }) => kind)).toEqual(['missing', 'stored', 'stored']);
+		expect(files.map(({ binary }) => binary !== undefined)).toEqual([false, true, true]);
 		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
 		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
@@ -217,7 +217,7 @@ describe('how long sound is', () => {
 		expect(outputs[0]?.kind).toBe('audio');
 		expect(outputs[0]?.durationSeconds).toBeCloseTo(toneSeconds('Once upon a time'), 3);
 		expect(items[0]?.json.outputs).toEqual(outputs);
-		expect(files).toMatchObject([{ kind: 'stored', sound: await soundFactsOf([WAV]) }]);
+		expect(files).toMatchObject([{ sound: await soundFactsOf([WAV]) }]);
 	});
 
 	test.each<[string, TaskOutput['kind'], Buffer]>([

@@ -7,8 +7,8 @@ import {
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
-import type { DeliveredOutput } from '../../nodes/MediaGeneration/files/storedFile';
-import { Delivery, type Delivered } from '../../nodes/MediaGeneration/files/delivery';
+import type { Delivered, DeliveredOutput } from '../../nodes/MediaGeneration/files/storedFile';
+import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
 import { toneSeconds, toneWav } from '../service/media/tone';
@@ -45,7 +45,7 @@ function partOf(
 	const item = { json: { task_id: taskId }, binary, pairedItem: { item: 7 } };
 	const stored = outputs.map((output) => {
 		const data = binary[output.binaryProperty ?? ''] as IBinaryData;
-		return { kind: 'stored' as const, output, binary: data, sound: undefined };
+		return { output, binary: data };
 	});
 	return {
 		...doneTask(taskId, { type: 'speech', credit_cost: 0.5 }),

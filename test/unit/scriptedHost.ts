@@ -1,6 +1,7 @@
 /** A file host that serves what a function says, as n8n's HTTP client hands it over; virtual time, and a count of what is still open. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { IBinaryData } from 'n8n-workflow';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
 import type { WantedFile } from '../../nodes/MediaGeneration/files/storedFile';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
@@ -106,7 +107,7 @@ export function host(
 		const { output, binary } = stored;
 		const { fileName = '', mimeType, fileSize: received } = output;
 		const type = { mimeType, extension: fileName.slice('a.'.length) };
-		return { type, received, bytes: store.bytesOf(binary) };
+		return { type, received, bytes: store.bytesOf(binary as IBinaryData) };
 	};
 	return {
 		clock,

@@ -6,9 +6,9 @@ import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../base/fileTypes';
 import type { Done } from '../answers/verdict';
-import { baseNameOf, placedFiles } from './files';
-import type { DeliveredFile, DeliveredOutput } from './storedFile';
-import type { Delivered, Delivery } from './delivery';
+import { baseNameOf, itemsOf } from './files';
+import type { Delivered, DeliveredFile, DeliveredOutput } from './storedFile';
+import type { Delivery } from './delivery';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
 
@@ -98,7 +98,7 @@ async function joinedItem(
 	const rank = ({ output }: DeliveredFile) => (output.kind === 'audio' ? 0 : 1);
 	const given = all.flatMap(({ files: own }) => own);
 	// The address of a transcript that could not be had stays.
-	const missing = given.filter(({ kind }) => kind === 'missing');
+	const missing = given.filter(({ problem }) => problem !== undefined);
 	const shown = joined.ok
 		? { ...joined, files: [...joined.files, ...missing] }
 		: {
@@ -114,15 +114,8 @@ async function joinedItem(
 		})),
 		...shown.json,
 	};
-	const placed = placedFiles(shown.files, files);
-	return {
-		items: placed.map(({ outputs, binary }) => {
-			return { json: { ...json, outputs }, binary, pairedItem: { item: index } };
-		}),
-		outputs: placed.flatMap(({ outputs }) => outputs),
-		failure: undefined,
-		files: shown.files,
-	};
+	const made = itemsOf(shown.files, files, { json, index });
+	return { ...made, failure: undefined, files: shown.files };
 }
 
 function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
@@ -144,17 +137,19 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 	return known.length === numbers.length ? sumOf(known) : undefined;
 }
 
-function deliveredSource({ files: all }: Delivered): SoundSource | undefined {
-	const files = all.filter((file) => file.kind === 'stored');
-	const audio = files.find(({ output }) => output.kind === 'audio');
-	if (audio === undefined) return undefined;
-	const transcripts = files.filter(({ output }) => output.kind === 'transcript');
+function deliveredSource({ files }: Delivered): SoundSource | undefined {
+	const audio = files.find(({ output, binary }) => output.kind === 'audio' && binary);
+	if (audio?.binary === undefined) return undefined;
 	const transcript = (extension: string) =>
-		transcripts.find(({ binary }) => typeByMimeType(binary.mimeType)?.extension === extension);
+		files.find(
+			({ output, binary }) =>
+				output.kind === 'transcript' &&
+				typeByMimeType(binary?.mimeType ?? '')?.extension === extension,
+		)?.binary;
 	return {
 		sound: audio.binary,
 		facts: audio.sound,
-		srt: transcript('srt')?.binary,
-		json: transcript('json')?.binary,
+		srt: transcript('srt'),
+		json: transcript('json'),
 	};
 }

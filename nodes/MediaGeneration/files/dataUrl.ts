@@ -3,7 +3,7 @@ import { SoundScanner } from '../audio/scan';
 import { attempt, messageOf } from '../base/outcomes';
 import { tooLarge, type DownloadDeps } from './download';
 import { fileTypeOf, problemWith } from './kind';
-import { storedFile, type StoredFile, type WantedFile } from './storedFile';
+import { storedFile, type DeliveredFile, type WantedFile } from './storedFile';
 
 function decoded(payload: string, isBase64: boolean): Buffer | undefined {
 	const text = attempt(() => decodeURIComponent(payload));
@@ -14,7 +14,7 @@ function decoded(payload: string, isBase64: boolean): Buffer | undefined {
 export async function storeDataUrl(
 	wanted: WantedFile,
 	{ context }: Pick<DownloadDeps, 'context'>,
-): Promise<StoredFile | string> {
+): Promise<DeliveredFile | string> {
 	const comma = wanted.url.indexOf(',');
 	const stated = wanted.url.slice('data:'.length, comma);
 	const bytes = decoded(wanted.url.slice(comma + 1), /;\s*base64\s*$/i.test(stated));
@@ -30,8 +30,8 @@ export async function storeDataUrl(
 	scanner.push(bytes);
 	try {
 		const binary = await context.helpers.prepareBinaryData(bytes, fileName, mimeType);
-		const sound = scanner.end();
-		return storedFile(wanted, { binary, fileName, mimeType, bytes: bytes.length, sound });
+		const file = { fileName, mimeType, bytes: bytes.length, sound: scanner.end() };
+		return storedFile(wanted, binary, file);
 	} catch (error) {
 		return `n8n could not store it: ${messageOf(error)}`;
 	}

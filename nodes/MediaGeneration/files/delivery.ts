@@ -15,8 +15,8 @@ import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
-import { baseNameOf, fetchFiles, fieldName, placedFiles, type FetchDeps } from './files';
-import type { DeliveredFile, DeliveredOutput } from './storedFile';
+import { baseNameOf, fetchFiles, fieldName, itemsOf, type FetchDeps } from './files';
+import type { Delivered, DeliveredFile } from './storedFile';
 
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
@@ -60,31 +60,19 @@ export function carryInput(
 	return item;
 }
 
-export interface Delivered {
-	/** One item; with Split Files one for each file that is there, and none if there is none. */
-	items: INodeExecutionData[];
-	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
-	outputs: DeliveredOutput[];
-	/** Outcome `undelivered` if a file is missing. */
-	failure: Failure | undefined;
-	files: readonly DeliveredFile[];
-}
-
 type DoneTask = Omit<Done, 'kind'>;
-
-const isMissing = (file: DeliveredFile) => file.kind === 'missing';
 
 /** A transcript that can't be had never withholds the sound. */
 function transcriptHint(files: readonly DeliveredFile[]): string | undefined {
-	const missing = files.filter(isMissing);
-	const hasSound = files.some(({ kind, output }) => kind === 'stored' && output.kind === 'audio');
+	const missing = files.filter(({ problem }) => problem !== undefined);
+	const hasSound = files.some(({ binary, output }) => binary && output.kind === 'audio');
 	if (!hasSound || missing.some(({ output }) => output.kind !== 'transcript')) return undefined;
 	const [first] = missing;
 	return first && `The transcript could not be downloaded: ${first.problem}`;
 }
 
 function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
-	const missing = files.filter(isMissing);
+	const missing = files.filter(({ problem }) => problem !== undefined);
 	const [first] = missing;
 	if (first === undefined || transcriptHint(files) !== undefined) return undefined;
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
@@ -113,8 +101,8 @@ function withShortAddresses(
 ): JsonObject {
 	const words = new Map<string, string>();
 	for (const [index, { url }] of offered.entries()) {
-		const { kind, output } = files[index] ?? {};
-		if (kind !== 'stored' || !isDataUrl(url)) continue;
+		const { binary, output } = files[index] ?? {};
+		if (binary === undefined || !isDataUrl(url)) continue;
 		const field = fieldName(outputBinaryField, splitFiles ? 0 : index);
 		const [type = ''] = url.split(/[;,]/, 1);
 		words.set(url, `${type}, ${megabytes(output?.fileSize ?? 0)}, see ${field}`);
@@ -160,7 +148,7 @@ export class Delivery {
 		const offered = resolved(done.outputs, this.baseUrl);
 		const files: DeliveredFile[] = settings.download
 			? await fetchFiles(offered, this.wanted(done, settings, ending), this.deps)
-			: offered.map((output) => ({ kind: 'offered', output }));
+			: offered.map((output) => ({ output }));
 		const isText = isTranscription(files);
 		const isRead = isText || settings.transcriptInOutput;
 		const transcript = isRead ? await this.transcriptOf(files) : undefined;
@@ -168,28 +156,16 @@ export class Delivery {
 		const hint = transcriptHint(files);
 		const raw = withShortAddresses(done, { offered, files }, settings);
 		const fields = task.state === 'failed' ? withoutEmptyError(raw) : fieldsOf(raw);
-		const placed = placedFiles(files, settings);
-		const items = placed.map(({ outputs, binary }): INodeExecutionData => {
-			const json: IDataObject = {
-				...fields,
-				task_id: taskId,
-				outputs,
-				...(said ? { text: said } : {}),
-				...(settings.transcriptInOutput && transcript !== undefined && { transcript }),
-				...(hint === undefined ? {} : { hint }),
-				...extra,
-			};
-			const hasFiles = Object.keys(binary).length > 0;
-			return { json, ...(hasFiles ? { binary } : {}), pairedItem: { item: index } };
-		});
-		return {
-			items,
-			outputs: settings.splitFiles
-				? files.map(({ output }) => output)
-				: placed.flatMap(({ outputs }) => outputs),
-			failure: undelivered(done, files),
-			files,
+		const json: IDataObject = {
+			...fields,
+			task_id: taskId,
+			...(said ? { text: said } : {}),
+			...(settings.transcriptInOutput && transcript !== undefined && { transcript }),
+			...(hint === undefined ? {} : { hint }),
+			...extra,
 		};
+		const failure = undelivered(done, files);
+		return { ...itemsOf(files, settings, { json, index }), failure, files };
 	}
 
 	private wanted(done: DoneTask, settings: FileSettings, ending: string) {
@@ -202,10 +178,10 @@ export class Delivery {
 	}
 
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
-		for (const file of files) {
-			if (file.output.kind !== 'transcript' || file.kind !== 'stored') continue;
+		for (const { output, binary } of files) {
+			if (output.kind !== 'transcript' || binary === undefined) continue;
 			const spoken = await attemptAsync(async () => {
-				const text = await readStoredText(this.deps.context, file.binary, TRANSCRIPT.bytes);
+				const text = await readStoredText(this.deps.context, binary, TRANSCRIPT.bytes);
 				return text === undefined ? undefined : transcriptOf(text);
 			});
 			if (spoken.ok && spoken.value !== undefined) return spoken.value;

@@ -1,6 +1,6 @@
 /** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
 import { SoundScanner, typeOfBytes } from '../audio/scan';
-import { backoffMs, type Clock } from '../base/clock';
+import type { Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
 import { megabytes } from '../base/words';
 import { FILE_HEAD_BYTES } from '../base/fileTypes';
@@ -10,7 +10,7 @@ import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';
 import { headerOf, retryAfterMs } from '../answers/limits';
 import { storeChunks } from './binary';
 import { fileTypeOf, problemWith } from './kind';
-import { storedFile, type StoredFile, type WantedFile } from './storedFile';
+import { storedFile, type DeliveredFile, type WantedFile } from './storedFile';
 
 export interface DownloadDeps extends Clock {
 	context: N8nContext;
@@ -18,14 +18,23 @@ export interface DownloadDeps extends Clock {
 	signal?: AbortSignal | undefined;
 }
 
-/** Another try does not help. The message completes "could not be downloaded: ...". */
-class Refused extends Error {}
+const SOON_MS = [400, 800, 1_600];
+/** A file can be announced a moment before its host has it. */
+const ABSENT_MS = [1_000, 4_000, 15_000];
 
-/** The host does not have the file yet, or asks for a pause. */
-class Later extends Error {
-	isAbsent = false;
-	retryAfterMs = 0;
+/** Why a try failed, completing "could not be downloaded: ...". */
+class FailedTry extends Error {
+	/** @param pausesMs before each further try; none if another does not help */
+	constructor(
+		message: string,
+		readonly pausesMs = SOON_MS,
+		readonly retryAfterMs = 0,
+	) {
+		super(message);
+	}
 }
+
+const refused = (message: string) => new FailedTry(message, []);
 
 export function tooLarge(maxBytes: number, length?: number): string {
 	const size = length === undefined ? '' : `${megabytes(length)}, and `;
@@ -40,30 +49,21 @@ interface Learnt {
 	endSeenAt?: number | undefined;
 }
 
-/** A file can be announced a moment before its host has it. */
-const ABSENT_PAUSES_MS = [1_000, 4_000, 15_000];
-
-function pauseAfter(error: unknown, tries: number): number {
-	const { isAbsent, retryAfterMs: asked } = error instanceof Later ? error : new Later();
-	const capped = Math.min(asked, 30_000);
-	if (isAbsent) return Math.max(capped, ABSENT_PAUSES_MS[tries - 1] ?? 0);
-	return backoffMs(tries, { firstMs: 400, mostMs: 30_000, retryAfterMs: capped });
-}
-
 /** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
 export async function storeFile(
 	wanted: WantedFile,
 	deps: DownloadDeps,
-): Promise<StoredFile | string> {
+): Promise<DeliveredFile | string> {
 	let learnt: Learnt = {};
-	for (let tries = 1; ; tries += 1) {
+	for (let tries = 0; ; tries += 1) {
 		const tried = await storeOnce(wanted, learnt, deps);
-		if ('kind' in tried) return tried;
-		const { error } = tried;
+		if ('output' in tried) return tried;
+		const { message, pausesMs, retryAfterMs } = tried.failed;
+		const pauseMs = pausesMs[tries];
 		if (deps.signal?.aborted === true) return 'the download was stopped';
-		if (error instanceof Refused || tries === 4) return messageOf(error);
+		if (pauseMs === undefined) return message;
 		learnt = tried.learnt;
-		await deps.sleep(pauseAfter(error, tries), deps.signal);
+		await deps.sleep(Math.max(pauseMs, Math.min(retryAfterMs, 30_000)), deps.signal);
 	}
 }
 
@@ -71,11 +71,11 @@ async function storeOnce(
 	wanted: WantedFile,
 	before: Learnt,
 	deps: DownloadDeps,
-): Promise<StoredFile | { error: unknown; learnt: Learnt }> {
+): Promise<DeliveredFile | { failed: FailedTry; learnt: Learnt }> {
 	const opened = await deps.open(wanted.url, deps.signal);
 	if (!opened.ok) {
 		const { reason, transient } = opened;
-		return { error: transient ? new Error(reason) : new Refused(reason), learnt: before };
+		return { failed: transient ? new FailedTry(reason) : refused(reason), learnt: before };
 	}
 	const transfer = new Transfer(opened, wanted, before);
 	const rest = transfer.chunksOf(watched(opened, deps));
@@ -85,12 +85,13 @@ async function storeOnce(
 		const file = { fileName: `${wanted.baseName}.${extension}`, mimeType };
 		const storing = { ...deps, ...file, sample: opened.body };
 		const binary = await storeChunks(deps.context, transfer.whole(rest), storing).catch((error) => {
-			throw new Refused(`n8n could not store it: ${messageOf(error)}`);
+			// A store hides why the stream that it reads has failed.
+			throw transfer.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
 		});
 		const { received: bytes, scanner } = transfer;
-		return storedFile(wanted, { ...file, binary, bytes, sound: scanner.end() });
+		return storedFile(wanted, binary, { ...file, bytes, sound: scanner.end() });
 	} catch (error) {
-		return { error: transfer.problem ?? error, learnt: transfer.learnt };
+		return { failed: asFailedTry(error), learnt: transfer.learnt };
 	} finally {
 		opened.close();
 		// If the file waits for its reader, this runs its `finally` blocks.
@@ -98,21 +99,24 @@ async function storeOnce(
 	}
 }
 
+const asFailedTry = (error: unknown) =>
+	error instanceof FailedTry ? error : new FailedTry(messageOf(error));
+
 function checkStatus({ status, headers }: OpenFile): void {
 	if (status === 200) return;
 	const message = `the file host answered HTTP ${status}`;
 	// Stores that may not list their files answer in XML that access is denied to one that is not there.
 	const isDenied = status === 403 && /xml/i.test(headerOf(headers, 'content-type') ?? '');
 	const isAbsent = status === 404 || isDenied;
-	if (!isAbsent && ![408, 425, 429].includes(status) && status < 500) throw new Refused(message);
-	throw Object.assign(new Later(message), { isAbsent, retryAfterMs: retryAfterMs(headers) ?? 0 });
+	if (!isAbsent && ![408, 425, 429].includes(status) && status < 500) throw refused(message);
+	throw new FailedTry(message, isAbsent ? ABSENT_MS : SOON_MS, retryAfterMs(headers));
 }
 
 /** Some stores name an encoding that the file does not have, such as "aws-chunked", so the first bytes decide if they can. */
 function checkEncoding(headers: OpenFile['headers'], head: Buffer): void {
 	const encoding = headerOf(headers, 'content-encoding') ?? '';
 	if (/^(identity)?$/i.test(encoding) || typeOfBytes(head) !== undefined) return;
-	throw new Refused(
+	throw refused(
 		`the file host sent it in an encoding that n8n can't undo: ${encoding.slice(0, 60)}`,
 	);
 }
@@ -121,8 +125,8 @@ function checkEncoding(headers: OpenFile['headers'], head: Buffer): void {
 class Transfer {
 	received = 0;
 	readonly scanner = new SoundScanner();
-	/** Why the stream failed: a store hides it. */
-	problem: Error | undefined;
+	/** Why the stream failed. */
+	problem: FailedTry | undefined;
 	private readonly head: Buffer[] = [];
 
 	constructor(
@@ -136,19 +140,20 @@ class Transfer {
 		const { head, learnt, wanted } = this;
 		const { headers } = this.opened;
 		const length = asNumber(headerOf(headers, 'content-length'));
-		if ((length ?? 0) > wanted.maxBytes) throw new Refused(tooLarge(wanted.maxBytes, length));
+		if ((length ?? 0) > wanted.maxBytes) throw refused(tooLarge(wanted.maxBytes, length));
 		while (this.received < FILE_HEAD_BYTES) {
 			const next = await chunks.next();
 			if (next.done === true) break;
 			head.push(next.value);
 		}
 		// A pause, or music, has no words.
-		if (this.received === 0 && wanted.kind !== 'transcript') throw new Error('the file is empty');
+		if (this.received === 0 && wanted.kind !== 'transcript')
+			throw new FailedTry('the file is empty');
 		const bytes = Buffer.concat(head);
 		checkEncoding(headers, bytes);
 		const about = { ...wanted, stated: headerOf(headers, 'content-type') };
 		const problem = problemWith(bytes, about);
-		if (problem !== undefined) throw new Error(problem);
+		if (problem !== undefined) throw new FailedTry(problem);
 		// The length of an error page is not the file's.
 		this.learnt = { ...learnt, length: length ?? learnt.length };
 		return fileTypeOf(bytes, about);
@@ -158,7 +163,7 @@ class Transfer {
 		const { maxBytes } = this.wanted;
 		for await (const chunk of body) {
 			this.received += chunk.length;
-			if (this.received > maxBytes) throw new Refused(tooLarge(maxBytes));
+			if (this.received > maxBytes) throw refused(tooLarge(maxBytes));
 			this.scanner.push(chunk);
 			yield chunk;
 		}
@@ -171,8 +176,7 @@ class Transfer {
 			// Only an error keeps a store from accepting what it has as the file.
 			this.checkEnd();
 		} catch (error) {
-			this.problem = error instanceof Error ? error : new Error(messageOf(error));
-			throw this.problem;
+			throw (this.problem = asFailedTry(error));
 		}
 	}
 
@@ -184,18 +188,18 @@ class Transfer {
 		if (headerOf(headers, 'content-length') !== undefined) return;
 		const { length } = learnt;
 		if (length !== undefined && received < length)
-			throw new Error(`the file broke off after ${received} of ${length} bytes`);
+			throw new FailedTry(`the file broke off after ${received} of ${length} bytes`);
 		if (length !== undefined) return;
 		const sound = this.scanner.end();
 		// Some headers count themselves, too.
 		if (sound.kind === 'wav' && received < (sound.statedBytes ?? 0))
-			throw new Error(`the sound broke off after ${sound.bytes} of ${sound.statedBytes} bytes`);
+			throw new FailedTry(`the sound broke off after ${sound.bytes} of ${sound.statedBytes} bytes`);
 		// A chunked body says itself where it ends, so that a cut differs from an end.
 		const isChunked = /chunked/i.test(headerOf(headers, 'transfer-encoding') ?? '');
 		if (isChunked || learnt.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
 		this.learnt = { ...learnt, endSeenAt: received };
-		throw new Error(
+		throw new FailedTry(
 			`the connection closed after ${received} bytes, and the host did not say how long the file is`,
 		);
 	}

@@ -1,5 +1,5 @@
-/** Fetches the files of a finished task: concurrently, bounded, streamed into n8n's binary store. */
-import type { IBinaryKeyData } from 'n8n-workflow';
+/** Fetches the files of a finished task, concurrently and bounded, and puts files into items. */
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/fileSettings';
 import { extensionIn, mediaOf } from '../base/fileTypes';
 import type { Limiter } from '../base/limiter';
@@ -7,40 +7,44 @@ import { isDataUrl, type TaskOutput } from '../answers/outputs';
 import { storeDataUrl } from './dataUrl';
 import { storeFile, type DownloadDeps } from './download';
 import { MAX_FILES } from '../base/bounds';
-import type { DeliveredFile, DeliveredOutput, WantedFile } from './storedFile';
+import type { Delivered, DeliveredFile, WantedFile } from './storedFile';
 
 export const fieldName = (base: string, index: number): string =>
 	index === 0 ? base : `${base}_${index}`;
 
-/** Puts files into the binary fields `data`, `data_1`, ... A file that is not in the store takes a number, but gets no field. */
-export function inFields(
-	files: readonly DeliveredFile[],
-	base: string,
-): { outputs: DeliveredOutput[]; binary: IBinaryKeyData } {
-	const binary: IBinaryKeyData = {};
-	const outputs = files.map((file, index) => {
-		if (file.kind !== 'stored') return file.output;
-		const binaryProperty = fieldName(base, index);
-		binary[binaryProperty] = file.binary;
-		return { ...file.output, binaryProperty };
-	});
-	return { outputs, binary };
-}
-
 /** Chooses the files of each item. Each item copies the task, so the last one has the files beyond a hundred. */
 function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
-	const there = files.filter(({ kind }) => kind !== 'missing');
+	const there = files.filter(({ problem }) => problem === undefined);
 	const rest = there.slice(MAX_FILES);
 	return [...there.slice(0, MAX_FILES).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
 }
 
-/** Returns the files of each item: one item has all of them or, with Split Files, each an item of its own. */
-export function placedFiles(
+/**
+ * Makes an item with all files in the fields `data`, `data_1`, ... or, with Split Files, one for each of them. A file that is not in the
+ * store takes a number, but gets no field.
+ */
+export function itemsOf(
 	files: readonly DeliveredFile[],
-	{ splitFiles, outputBinaryField }: FileSettings,
-) {
-	const shown = splitFiles && files.length > 0 ? split(files) : [files];
-	return shown.map((each) => inFields(each, outputBinaryField));
+	{ splitFiles, outputBinaryField }: Pick<FileSettings, 'splitFiles' | 'outputBinaryField'>,
+	{ json, index }: { json: IDataObject; index: number },
+): Pick<Delivered, 'items' | 'outputs'> {
+	const isSplit = splitFiles && files.length > 0;
+	const made = (isSplit ? split(files) : [files]).map((own) => {
+		const fields: IBinaryKeyData = {};
+		const outputs = own.map(({ output, binary }, number) => {
+			if (binary === undefined) return output;
+			const binaryProperty = fieldName(outputBinaryField, number);
+			fields[binaryProperty] = binary;
+			return { ...output, binaryProperty };
+		});
+		const item: INodeExecutionData = { json: { ...json, outputs }, pairedItem: { item: index } };
+		if (Object.keys(fields).length > 0) item.binary = fields;
+		return { item, outputs };
+	});
+	const outputs = isSplit
+		? files.map(({ output }) => output)
+		: made.flatMap(({ outputs: own }) => own);
+	return { items: made.map(({ item }) => item), outputs };
 }
 
 export interface FetchDeps extends DownloadDeps {
@@ -64,14 +68,13 @@ export function baseNameOf(text = ''): string | undefined {
 		.slice(0, MAX_NAME_BYTES + 1);
 	// The cut lies between two characters, combining marks included.
 	while (Buffer.byteLength(name) > MAX_NAME_BYTES) name = name.replace(/\P{M}\p{M}*$/u, '');
-	name = name.replace(/[. ]+$/, '');
-	return name === '' ? undefined : name;
+	return name.replace(/[. ]+$/, '') || undefined;
 }
 
 /** Numbers further files of a type, in place; like their binary fields if all have one type. */
 function numberNames(files: readonly DeliveredFile[], baseName: string): void {
 	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(baseName.length) ?? '';
-	const stored = files.filter((file) => file.kind === 'stored');
+	const stored = files.filter(({ binary }) => binary !== undefined);
 	const isOneType = new Set(stored.map(extensionOf)).size === 1;
 	const counts = new Map<string, number>();
 	for (const file of stored) {
@@ -81,21 +84,9 @@ function numberNames(files: readonly DeliveredFile[], baseName: string): void {
 		const number = isOneType ? files.indexOf(file) : before;
 		const fileName = `${baseName}${number === 0 ? '' : `_${number}`}${extension}`;
 		file.output.fileName = fileName;
-		file.binary.fileName = fileName;
+		if (file.binary !== undefined) file.binary.fileName = fileName;
 	}
 }
-
-async function fetchFile(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
-	const store = isDataUrl(wanted.url) ? storeDataUrl : storeFile;
-	const stored = await store(wanted, deps);
-	return typeof stored === 'string' ? missingFile(wanted, stored) : stored;
-}
-
-const missingFile = ({ url, kind }: TaskOutput, problem: string): DeliveredFile => ({
-	kind: 'missing',
-	output: { url, kind },
-	problem,
-});
 
 /** Downloads the files of one task. Never rejects. @param wanted.baseName of all of them */
 export async function fetchFiles(
@@ -103,12 +94,18 @@ export async function fetchFiles(
 	wanted: Omit<WantedFile, keyof TaskOutput>,
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
+	const fetchOne = async (output: TaskOutput): Promise<DeliveredFile> => {
+		const store = isDataUrl(output.url) ? storeDataUrl : storeFile;
+		const stored = await store({ ...output, ...wanted }, deps);
+		return typeof stored === 'string' ? { output, problem: stored } : stored;
+	};
+	const problem = `only the first ${MAX_FILES} files of a task are fetched`;
 	const files = await Promise.all(
-		outputs.map(async (output, index) => {
-			if (index >= MAX_FILES)
-				return missingFile(output, `only the first ${MAX_FILES} files of a task are fetched`);
-			return await deps.limiter.run(async () => await fetchFile({ ...output, ...wanted }, deps));
-		}),
+		outputs.map(async (output, index) =>
+			index < MAX_FILES
+				? await deps.limiter.run(async () => await fetchOne(output))
+				: { output, problem },
+		),
 	);
 	numberNames(files, wanted.baseName);
 	return files;

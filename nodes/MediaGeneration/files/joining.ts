@@ -12,7 +12,7 @@ import { attemptAsync } from '../base/outcomes';
 import { openStored, readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
 import { baseNameOf } from './files';
-import type { StoredFile } from './storedFile';
+import type { DeliveredFile } from './storedFile';
 
 export interface SoundSource {
 	sound: IBinaryData;
@@ -29,7 +29,7 @@ interface JoinOptions extends PlanOptions {
 
 type Joined =
 	/** `times`: where each part is in the joined sound. */
-	| { ok: true; files: StoredFile[]; times: Joinable['parts']; json: IDataObject }
+	| { ok: true; files: DeliveredFile[]; times: Joinable['parts']; json: IDataObject }
 	/** The reason completes "could not be joined: ...". */
 	| { ok: false; reason: string };
 
@@ -78,7 +78,7 @@ export async function joinSources(
 		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
 		texts.push(merged.text);
 		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
-		files.push({ kind: 'stored', output, binary });
+		files.push({ output, binary });
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
 	const [text] = texts;
@@ -91,7 +91,7 @@ async function joinSound(
 	context: N8nContext,
 	sources: readonly SoundSource[],
 	{ plan, name }: { plan: Joinable; name: string },
-): Promise<StoredFile> {
+): Promise<DeliveredFile> {
 	const { kind, bytes } = plan;
 	const durationSeconds = toMs(plan.durationSeconds);
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
@@ -107,7 +107,7 @@ async function joinSound(
 		sample?.destroy(),
 	);
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
-	return { kind: 'stored', output, binary };
+	return { output, binary };
 }
 
 async function transcriptsOf(

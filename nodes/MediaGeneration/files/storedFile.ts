@@ -1,8 +1,9 @@
 /** A file on its way into an item: one shape from its address to its binary field. */
-import type { IBinaryData } from 'n8n-workflow';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { isDataUrl, type OutputKind, type TaskOutput } from '../answers/outputs';
 import { extensionIn, mediaOf } from '../base/fileTypes';
 import { toMs, type SoundFacts } from '../audio/sound';
+import type { Failure } from '../base/outcomes';
 
 /** An output as an item shows it (README, "Operations"). */
 export interface DeliveredOutput {
@@ -25,38 +26,47 @@ export interface WantedFile extends TaskOutput {
 	format?: string | undefined;
 }
 
-export interface StoredFile {
-	kind: 'stored';
+/** Without `binary` and `problem`, nobody asked for the file itself. */
+export interface DeliveredFile {
 	output: DeliveredOutput;
-	binary: IBinaryData;
+	/** Where n8n stored it. */
+	binary?: IBinaryData | undefined;
 	/** Facts of a sound that was fetched. */
 	sound?: SoundFacts | undefined;
+	/** Completes "could not be downloaded: ...". */
+	problem?: string;
 }
 
-export type DeliveredFile =
-	| StoredFile
-	| { kind: 'offered'; output: DeliveredOutput }
-	/** The problem completes "could not be downloaded: ...". */
-	| { kind: 'missing'; output: DeliveredOutput; problem: string };
+/** What an item's finished tasks came to. */
+export interface Delivered {
+	/** One item; with Split Files one for each file that is there, and none if there is none. */
+	items: INodeExecutionData[];
+	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
+	outputs: DeliveredOutput[];
+	/** Outcome `undelivered` if a file is missing. */
+	failure: Failure | undefined;
+	files: readonly DeliveredFile[];
+}
 
-interface InStore {
-	binary: IBinaryData;
+export function storedFile(
+	{ url, kind: offered }: TaskOutput,
+	binary: IBinaryData,
+	{ bytes: fileSize, sound, ...named }: FileInStore,
+): DeliveredFile {
+	const media = mediaOf(extensionIn(named.fileName));
+	// Where neither the task nor the address told what it is, its bytes do.
+	const isShown = offered === 'file' && (media === 'audio' || media === 'image');
+	const kind = isShown ? media : offered;
+	// The task's own fields have an address that contains its file, too.
+	const output: DeliveredOutput = { ...(!isDataUrl(url) && { url }), kind, ...named, fileSize };
+	if (kind !== 'audio') return { output, binary };
+	if (sound.kind !== 'none') output.durationSeconds = toMs(sound.seconds);
+	return { output, binary, sound };
+}
+
+interface FileInStore {
 	fileName: string;
 	mimeType: string;
 	bytes: number;
 	sound: SoundFacts;
-}
-
-export function storedFile(wanted: WantedFile, file: InStore): StoredFile {
-	const { binary, fileName, mimeType, bytes: fileSize, sound } = file;
-	const media = mediaOf(extensionIn(fileName));
-	// Where neither the task nor the address told what it is, its bytes do.
-	const isShown = wanted.kind === 'file' && (media === 'audio' || media === 'image');
-	const kind = isShown ? media : wanted.kind;
-	// The task's own fields have an address that contains its file, too.
-	const from = isDataUrl(wanted.url) ? {} : { url: wanted.url };
-	const output: DeliveredOutput = { ...from, kind, fileName, mimeType, fileSize };
-	if (kind !== 'audio') return { kind: 'stored', output, binary };
-	if (sound.kind !== 'none') output.durationSeconds = toMs(sound.seconds);
-	return { kind: 'stored', output, binary, sound };
 }

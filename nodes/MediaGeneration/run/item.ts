@@ -5,7 +5,7 @@ import type { CreationRequest } from '../answers/request';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
-import type { Delivered } from '../files/delivery';
+import type { Delivered } from '../files/storedFile';
 import type { Created } from '../task/identity';
 import type { Asked, Earlier, Slot } from '../task/earlier';
 import type { Ledger } from '../task/ledger';

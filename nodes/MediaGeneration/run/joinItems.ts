@@ -1,6 +1,6 @@
 /** `audio: join` joins the audio of all input items into one file per group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { inFields } from '../files/files';
+import { itemsOf } from '../files/files';
 import { shownOutputs, showEqualNames } from '../files/hint';
 import { joinSources, type SoundSource } from '../files/joining';
 import { extensionIn, typeByMimeType } from '../base/fileTypes';
@@ -41,7 +41,6 @@ async function joinGroup(
 			`The audio can't be joined: ${joined.reason}`,
 			"Choose one 'Output Format' for all that is joined: MP3 of the same sample rate and channels, or WAV of the same sample rate, in which mono is made stereo. Otherwise convert those that differ, or join them separately with 'Group By'. The joined file has to fit into 'Max File Size'.",
 		);
-	const { outputs, binary } = inFields(joined.files, first.text(joining.output) ?? 'data');
 	const pairedItem = pairedItems(items);
 	const json: IDataObject = {
 		parts: pairedItem.map(({ item }, number) => ({
@@ -51,9 +50,11 @@ async function joinGroup(
 		})),
 		...joined.json,
 		...(group === undefined ? {} : { group }),
-		outputs: outputs.map((output) => ({ ...output })),
 	};
-	return { json, binary, pairedItem };
+	const outputBinaryField = first.text(joining.output) ?? 'data';
+	const settings = { splitFiles: false, outputBinaryField };
+	const [item = { json }] = itemsOf(joined.files, settings, { json, index: first.itemIndex }).items;
+	return { ...item, pairedItem };
 }
 
 const pairedItems = (items: readonly ItemFields[]) =>

@@ -10,8 +10,7 @@ import { joinNeedsFiles, readItemSettings } from '../actions/waiting';
 import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { failureIn, recordIn } from '../files/nodeError';
-import { placedFiles } from '../files/files';
-import type { DeliveredFile } from '../files/storedFile';
+import { itemsOf } from '../files/files';
 import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../answers/task';
@@ -61,18 +60,14 @@ function isComplete({ input: { json }, files }: ItemFields, { download }: FileSe
 }
 
 /** Passes a complete item on as it is or, with Split Files, as an item for each of its files. */
-function passedOn({ input, files, itemIndex: item }: ItemFields, settings: FileSettings) {
-	const pairedItem = { item };
-	const made = shownOutputs(input).map((output): DeliveredFile => {
-		const binary = files[asText(output.binaryProperty) ?? ''];
-		return binary === undefined ? { kind: 'offered', output } : { kind: 'stored', output, binary };
+function passedOn({ input, files, itemIndex: index }: ItemFields, settings: FileSettings) {
+	const made = shownOutputs(input).map((output) => {
+		return { output, binary: files[asText(output.binaryProperty) ?? ''] };
 	});
-	if (!settings.splitFiles || made.length < 2) return [{ ...input, pairedItem }];
+	if (!settings.splitFiles || made.length < 2) return [{ ...input, pairedItem: { item: index } }];
 	// The binary mode "combined" keeps the files of the whole there.
 	const { _files: _whole, ...json } = input.json;
-	return placedFiles(made, settings).map(({ outputs, binary }) => {
-		return { json: { ...json, outputs }, binary, pairedItem };
-	});
+	return itemsOf(made, settings, { json, index }).items;
 }
 
 /** Returns whether these are the IDs of the item's own task, or of its parts. */
