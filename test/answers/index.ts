@@ -3,11 +3,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
+import type { TaskOutput } from '../../nodes/MediaGeneration/answers/outputs';
 import type { NoAnswer, Reply } from '../../nodes/MediaGeneration/answers/reply';
 
-/** What came: JSON as `body`, anything else as `text`; or nothing. */
+/** What came: JSON as `body`, anything else as `text`, or as `hex` where it is no text; or nothing. */
 export type Came =
-	| { status: number; headers?: Record<string, string>; body?: unknown; text?: string }
+	| {
+			status: number;
+			headers?: Record<string, string>;
+			body?: unknown;
+			text?: string;
+			hex?: string;
+	  }
 	| { silence: NoAnswer['kind']; reason: string };
 
 export interface Example<Request, Meaning> {
@@ -29,6 +36,8 @@ export type CreationExample = Example<
 		line?: 'full' | 'limited' | 'retry';
 		afterSeconds?: number;
 		patienceSeconds?: number;
+		/** Whether the same request is sent to the newer route of speech. */
+		asksForV3?: boolean;
 	}
 >;
 
@@ -49,6 +58,32 @@ export type TaskExample = Example<
 		/** How it ends if no file comes. */
 		finally?: 'done' | 'failed';
 	}
+>;
+
+export type ListExample = Example<
+	{ list: 'tasks' | 'voices' | 'image models' | 'speech models'; path: string },
+	{
+		/** `none`: the service has no such list. `unread`: it could not be read. */
+		means: 'entries' | 'none' | 'unread';
+		/** Of a task `ID | time`; of others `ID | name | description | link`, as far as there is one. */
+		entries?: string[];
+		/** Whether another page is asked for. */
+		goesOn?: boolean;
+		/** Whether a task that is not here is surely not in the list. */
+		whole?: boolean;
+	}
+>;
+
+export type BalanceExample = Example<
+	object,
+	{ means: 'credits'; credits: number } | { means: 'unread' }
+>;
+
+/** What a file host sends with HTTP 200. */
+export type FileExample = Example<
+	Pick<TaskOutput, 'url' | 'kind'>,
+	/** `instead`: it is no file of this kind. `always`: of sounds and pictures, whatever type the host states. */
+	{ means: 'file' | 'instead'; always?: true }
 >;
 
 /** Returns the examples of a kind by their names. */

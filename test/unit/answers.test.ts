@@ -1,4 +1,6 @@
 /** What each answer of test/answers means. */
+import { models } from '../../nodes/MediaGeneration/actions/model';
+import { voicesOf } from '../../nodes/MediaGeneration/actions/voice';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import {
@@ -7,7 +9,24 @@ import {
 	verdictOf,
 	withoutFiles,
 } from '../../nodes/MediaGeneration/answers/verdict';
-import { examplesOf, replyOf, type CreationExample, type TaskExample } from '../answers';
+import { attemptAsync } from '../../nodes/MediaGeneration/base/outcomes';
+import { problemWith } from '../../nodes/MediaGeneration/files/kind';
+import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
+import { readPages } from '../../nodes/MediaGeneration/transport/pages';
+import { readBalance } from '../../nodes/MediaGeneration/transport/reading';
+import { readTaskList } from '../../nodes/MediaGeneration/transport/taskList';
+import {
+	examplesOf,
+	replyOf,
+	textOf,
+	type BalanceExample,
+	type Came,
+	type CreationExample,
+	type FileExample,
+	type ListExample,
+	type TaskExample,
+} from '../answers';
+import { answer as answered, scriptedClient } from '../support/replies';
 
 const MEANS = {
 	...{ created: 'created', failed: 'refused', unclear: 'unclear' },
@@ -17,7 +36,7 @@ const OUTCOME = { refused: 'rejected', later: 'rejected', unclear: 'unknown', cr
 
 test.each(examplesOf<CreationExample>('creation'))(
 	'creation/%s',
-	(_name, { request, answer, meaning }) => {
+	async (_name, { request, answer, meaning }) => {
 		const creation = readCreation(replyOf(answer), request);
 		expect(MEANS[creation.kind]).toBe(meaning.means);
 		const failure = creation.kind === 'created' ? undefined : creation.failure;
@@ -35,6 +54,9 @@ test.each(examplesOf<CreationExample>('creation'))(
 		if (meaning.afterSeconds !== undefined) expect(retryAfterMs).toBe(meaning.afterSeconds * 1_000);
 		if (meaning.means === 'later')
 			expect(patienceMs).toBe(meaning.patienceSeconds && meaning.patienceSeconds * 1_000);
+		const client = scriptedClient(() => replyOf(answer));
+		await sendByRoute(client, request, new AbortController().signal);
+		expect(client.requests).toHaveLength(meaning.asksForV3 === true ? 2 : 1);
 	},
 );
 
@@ -58,4 +80,84 @@ test.each(examplesOf<TaskExample>('task'))('task/%s', (_name, { request, answer,
 	if (meaning.progress !== undefined) expect(progress ?? null).toBe(meaning.progress);
 	const { retryAfterMs = undefined } = poll.kind === 'busy' ? poll : {};
 	if (meaning.afterSeconds !== undefined) expect(retryAfterMs).toBe(meaning.afterSeconds * 1_000);
+});
+
+const PICKS = {
+	voices: voicesOf(''),
+	'image models': models.image(''),
+	'speech models': models.speech(''),
+};
+
+/** The first page of a list, read by the route of that path; the others are not there. */
+async function listed({ list, path }: ListExample['request'], came: Came) {
+	const client = scriptedClient(({ path: asked }) =>
+		asked.split('?')[0] === path ? replyOf(came) : answered(404),
+	);
+	const tries = { client, tries: 1, limit: 1_000 };
+	if (list === 'tasks') {
+		const read = await readTaskList({ ...tries, mostPages: 1 });
+		const entries = read.entries.map(({ taskId, createdAt }) => [
+			taskId,
+			createdAt === undefined ? '' : new Date(createdAt).toISOString(),
+		]);
+		return { ...read, entries };
+	}
+	const index = PICKS[list].routes.findIndex((route) => route.path(1).split('?')[0] === path);
+	const read = await readPages(PICKS[list], { ...tries, mostPages: index + 1 });
+	const entries = read.entries.map(({ value, name, description, link }) => [
+		...[value, name, description, link],
+	]);
+	return { ...read, entries };
+}
+
+test.each(examplesOf<ListExample>('list'))(
+	'list/%s',
+	async (_name, { request, answer, meaning }) => {
+		const read = await attemptAsync(async () => await listed(request, answer));
+		const unread = /publishes no list/.test(read.ok ? '' : read.failure.message)
+			? 'none'
+			: 'unread';
+		expect(read.ok ? 'entries' : unread).toBe(meaning.means);
+		const words = read.ok ? '' : `${read.failure.message} | ${read.failure.description}`;
+		for (const part of meaning.says ?? []) expect(words).toContain(part);
+		const { entries = [], next, isWhole } = read.ok ? read.value : {};
+		const shown = entries.map((each) => each.filter(Boolean).join(' | '));
+		expect(shown).toEqual(meaning.entries ?? []);
+		if (meaning.goesOn !== undefined) expect((next?.page ?? 1) > 1).toBe(meaning.goesOn);
+		if (meaning.whole !== undefined) expect(isWhole).toBe(meaning.whole);
+	},
+);
+
+test.each(examplesOf<BalanceExample>('balance'))(
+	'balance/%s',
+	async (_name, { answer, meaning }) => {
+		const balance = await readBalance({ client: scriptedClient(() => replyOf(answer)), tries: 1 });
+		expect(balance.ok ? balance.value : undefined).toBe(
+			meaning.means === 'credits' ? meaning.credits : undefined,
+		);
+		const words = balance.ok ? '' : balance.failure.message;
+		for (const part of meaning.says ?? []) expect(words).toContain(part);
+	},
+);
+
+const STATED = [
+	...['audio/mpeg', 'image/png', 'application/octet-stream'],
+	...['text/html', 'application/xml', ''],
+];
+
+test.each(examplesOf<FileExample>('file'))('file/%s', (_name, { request, answer, meaning }) => {
+	if ('silence' in answer) throw new Error('a host that says nothing is no example of a file');
+	const head = Buffer.from(answer.hex ?? textOf(answer), answer.hex === undefined ? 'utf8' : 'hex');
+	const cases = meaning.always
+		? (['audio', 'image'] as const).flatMap((kind) =>
+				STATED.map((stated) => ({ ...request, kind, stated })),
+			)
+		: [{ ...request, stated: answer.headers?.['content-type'] }];
+	for (const about of cases) {
+		const problem = problemWith(head, about) ?? 'a file';
+		expect(problem).toMatch(
+			meaning.means === 'file' ? /^a file$/ : /^the file host sent .+ instead of the file/,
+		);
+		for (const part of meaning.says ?? []) expect(problem).toContain(part);
+	}
 });

@@ -5,6 +5,7 @@ import {
 	type Failure,
 } from '../../nodes/MediaGeneration/base/outcomes';
 import { quote } from '../../nodes/MediaGeneration/base/words';
+import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/failedItems';
 import * as failures from '../../nodes/MediaGeneration/answers/failures';
 import { taskOf } from './itemSettings';
 
@@ -61,4 +62,11 @@ test.each<[string, unknown, Failure]>([
 	expect(attempt(breaking)).toEqual({ ok: false, failure });
 	const later = await attemptAsync(async () => await Promise.resolve().then(breaking));
 	expect(later).toEqual({ ok: false, failure });
+});
+
+test.each(['', ' ', null, undefined, false, 0, {}, []])('the error %j says nothing', (error) => {
+	expect(withoutEmptyError({ a: 1, error })).toStrictEqual({ a: 1 });
+});
+test.each(['no', { code: 1 }, [1], true, 1])('the error %j says something', (error) => {
+	expect(withoutEmptyError({ a: 1, error })).toStrictEqual({ a: 1, error });
 });

@@ -149,17 +149,8 @@ describe('where there is no list', () => {
 		expect(asked).toHaveLength(times);
 	});
 
-	test.each<[string, Answer]>([
-		['an empty list', { body: { models: [] } }],
-		['no list', { body: { models: 'all' } }],
-		['a refusal inside 200', { body: { success: false, error: 'not for you' } }],
-		['a page in HTML', { body: '<!DOCTYPE html><title>Home</title>' }],
-		...[400, 403, 405, 410, 422, 501].map((status): [string, Answer] => [
-			String(status),
-			{ status, body: {} },
-		]),
-	])('%s counts as none', async (_, answer) => {
-		const { error } = await ask('searchImageModels', { answer: () => answer });
+	test('an empty list counts as none', async () => {
+		const { error } = await ask('searchImageModels', { answer: () => ({ body: { models: [] } }) });
 		expect(error?.message).toBe('The service publishes no list of image models');
 	});
 
@@ -184,23 +175,12 @@ describe('where there is no list', () => {
 });
 
 describe('a list that can not be read', () => {
-	test.each<[Answer, string, string]>([
-		[
-			{ status: 401, body: { error: 'no' } },
-			'HTTP 401: no',
-			'Check the API key in the credential: it may be invalid, expired or revoked.',
-		],
-		[
-			{ status: 500, body: {} },
-			'HTTP 500 without a usable answer',
-			'Check the Base URL in the credential and whether the service is up, then run again. Nothing was paid.',
-		],
-	])('%j', async (answer, why, advice) => {
-		const { error } = await ask('searchVoices', { answer: () => answer });
+	test('says why, and what to do', async () => {
+		const { error } = await ask('searchVoices', { answer: () => ({ status: 401, body: {} }) });
 		expect(error?.name).toBe('NodeApiError');
-		expect(error?.message).toBe(`The list of voices could not be read: ${why}`);
-		expect(error?.description).toBe(`${advice} ${BY_ID}`);
-		expect(error?.httpCode).toBe(String(answer.status));
+		expect(error?.message).toMatch(/^The list of voices could not be read: HTTP 401/);
+		expect(error?.description).toMatch(/^Check the API key in the credential.* Or choose By ID/);
+		expect(error?.httpCode).toBe('401');
 	});
 
 	test('a credential that is not there', async () => {
@@ -224,61 +204,16 @@ test('a list that may be left out begins with "Service Default", on its first pa
 	expect(valuesOf(searched.found)).toEqual(['m1']);
 });
 
-type Shown = [value: string, name: string, description?: string];
-
-/** What the editor shows of one answer, which comes from this route alone. */
-async function shownOf(name: ListName, route: string, body: unknown): Promise<Shown[]> {
-	const { found } = await ask(name, { answer: only(route, () => body) });
-	const results = found?.results.filter(({ value }) => value !== '') ?? [];
-	return results.map(({ value, name: shown, description }): Shown => {
-		const id = String(value);
-		return description === undefined ? [id, shown] : [id, shown, description];
-	});
-}
-
-const of = { language: 'English', accent: 'Irish', gender: 'female' };
-const voice = (record: unknown, ...shown: Shown[]) =>
-	['Voices', '/v1/voices', [record], shown] as const;
-const ratios = { aspect_ratios: ['1:1', '16:9'], resolutions: ['1K', 2] };
-const whole = { id: 'm', description: 'Fast', max_generations: '4', ...ratios };
-const model = (record: unknown, ...shown: Shown[]) =>
-	['ImageModels', '/v1i/models', [record], shown] as const;
-const speaks = (...all: Array<boolean | undefined>) =>
-	all.map((can_do_text_to_speech, index) => ({ id: `m${index}`, can_do_text_to_speech }));
-test.each<readonly [list: string, route: string, body: unknown, Shown[]]>([
-	['Voices', '/v3/voices', { data: { success: true }, voices: ['a'] }, [['a', 'a']]],
-	['Voices', '/v1/voices', { data: 'a' }, []],
-	voice({ voice_id: '', id: 7, name: 'Seven' }, ['7', 'Seven']),
-	voice({ name: 'nobody' }),
-	voice({ id: 'a/b', name: 'In no path' }),
-	voice(null),
-	voice({ id: 'a', name: 'Ann', ...of }, ['a', 'Ann (English, Irish, female)']),
-	voice({ id: 'a', labels: of }, ['a', 'a (English, Irish, female)']),
-	voice({ id: 'a', labels: 'x', description: 'Warm' }, ['a', 'a', 'Warm']),
-	model({ model_id: 'm', id: 'n', can_do_text_to_speech: false }, ['m', 'm']),
-	model({ name: 'M' }),
-	model({ id: 'm', max_generations: 4 }, ['m', 'm', 'Up to 4 images']),
-	model({ id: 'm', max_generations: 1 }, ['m', 'm', 'One image']),
-	model(whole, ['m', 'm', 'Fast. Up to 4 images; 1:1, 16:9; 1K, 2']),
-	model({ id: 'm', aspect_ratios: 'any', resolutions: ['1K', {}] }, ['m', 'm', '1K']),
-	[
-		'SpeechModels',
-		'/v1/models',
-		speaks(true, false, undefined),
-		[
-			['m0', 'm0'],
-			['m2', 'm2'],
-		],
-	],
-])('%s by %s: of %j the editor shows', async (list, route, body, expected) => {
-	expect(await shownOf(`search${list}` as ListName, route, body)).toEqual(expected);
-});
-
-test('a voice that can be heard links to its preview', async () => {
-	const previews = ['https://files.example/a.mp3', 'javascript:alert(1)', undefined];
-	const answer = only('/v1/voices', () => previews.map((preview_url, id) => ({ id, preview_url })));
-	const { found } = await ask('searchVoices', { answer });
-	expect(found?.results.map(({ url }) => url)).toEqual([previews[0], undefined, undefined]);
+test('an entry is shown with what the service says of it', async () => {
+	const voice = { id: 'a', name: 'Ann', language: 'English', description: 'Warm' };
+	const answer = only('/v1/voices', () => [
+		{ ...voice, preview_url: 'https://files.example/a.mp3' },
+		{ id: 'b' },
+	]);
+	expect((await ask('searchVoices', { answer })).found?.results).toEqual([
+		{ value: 'a', name: 'Ann (English)', description: 'Warm', url: 'https://files.example/a.mp3' },
+		{ value: 'b', name: 'b' },
+	]);
 });
 
 test('a route that may not exist is asked once, also where the service refuses inside 200', async () => {

@@ -99,24 +99,6 @@ test.each<[string, Case, string]>([
 	expect((await sent(given)).summary).toBe(expected);
 });
 
-test.each<[string, Reply, boolean]>([
-	['400', { ...MOVED, status: 400 }, true],
-	['422', { ...MOVED, status: 422 }, true],
-	['its path', refusal('Gone. POST /v3/text-to-speech instead', 410), true],
-	['its path, in an object', answer(404, { error: { message: 'See /V3/text-to-speech' } }), true],
-	['plain text', answer(404, 'Please use API v3'), true],
-	['a model of that name', refusal('Invalid model_id eleven_v3', 400), false],
-	['a word that ends so', refusal('myapi v3', 400), false],
-	['no refusal', answer(200, { message: 'api v3' }), false],
-	['success', answer(200, { success: true, message: 'api v3' }), false],
-	['a failure', { ...MOVED, status: 500 }, false],
-	['a limit', { ...MOVED, status: 429 }, false],
-	['a task beside it', answer(400, { message: 'use api v3', task_id: 't1' }), false],
-	['no answer', noAnswer({ reason: 'api v3' }), false],
-])('whether v1 refers to v3: %s', async (_, v1, refers) => {
-	expect((await sent({ v1 })).summary).toMatch(refers ? /^v1,v3: v3/ : /^v1: v1/);
-});
-
 test.each([
 	['a', 'elevenlabs_a'],
 	['edge_a', 'edge_a'],
