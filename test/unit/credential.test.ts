@@ -1,6 +1,9 @@
 /** Rule 3 at its root: what the credential hands the key to, and what its test says of an answer. SECURITY.md, "Threat model". */
+import fc from 'fast-check';
+import { anyCodePoint } from './codePoint';
 import type { ICredentialTestFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
+import { idProblem } from '../../nodes/MediaGeneration/base/pathPart';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 
 const KEY = 'sk_0123456789abcdef';
@@ -114,14 +117,29 @@ describe('the rest of the request', () => {
 	});
 });
 
+test('and no task that can be asked for is refused for its ID', async () => {
+	const id = fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 6 });
+	const ofSigns = fc.string({
+		unit: fc.constantFrom(...'. ;%/:a\u00a0'),
+		minLength: 1,
+		maxLength: 5,
+	});
+	await fc.assert(
+		fc.asyncProperty(fc.oneof(id, ofSigns), async (taskId) => {
+			fc.pre(idProblem(taskId) === undefined);
+			const url = `${BASE}/v1/task/${encodeURIComponent(taskId)}`;
+			expect(await authenticated({ url })).toMatchObject({ url });
+		}),
+	);
+});
+
 describe('under the Base URL it is sent', () => {
 	test.each<[string, string, object]>([
 		['a path under it', BASE, { url: `${BASE}/v1/credits?a=b` }],
 		['the same, as the older helper names it', BASE, { uri: `${BASE}/v1/credits` }],
 		['a path, and where it begins', BASE, { baseURL: BASE, url: '/v1/credits' }],
 		['a Base URL with a path', `${BASE}/proxy`, { url: `${BASE}/proxy/v1` }],
-		['an ID with a slash', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/gen%2F42` }],
-		['an ID with a percent sign', `${BASE}/proxy`, { url: `${BASE}/proxy/v1/task/7%252F9` }],
+		['one with an escape', `${BASE}/a%2Fb`, { url: `${BASE}/a%2Fb/v1` }],
 		['plain http in a private network', 'http://10.0.0.5', { url: 'http://10.0.0.5/v1' }],
 		['a beginning that ends with slashes', BASE, { baseURL: `${BASE}//`, url: '/v1/credits' }],
 		['a step that leads back', `${BASE}/t1`, { url: `${BASE}/t2/../t1/v1` }],
@@ -192,7 +210,9 @@ describe('and nowhere else, in words that do not hold it', () => {
 	test.each([
 		...['/proxyx/v1', '/other', '/', '/t1/../v1', '/t1/%2e%2e/v1', '/t1\\..\\v1', '/t1x'],
 		...['/t1/..%2ft2', '/t1/..%5ct2', '/t1/..;/t2', '/t1/%252e%252e/t2', '/t1/..%2520/t2'],
-		...['/t1/a%00b', '/t1/..%3f/t2', '/t1/..%23/t2', '/t1/%%32e%%32e/t2'],
+		...['/t1/a%00b', '/t1/..%3f/t2', '/t1/..%23/t2', '/t1/%%32e%%32e/t2', '/t1/a%7Fb', '/t1/100%'],
+		...['/t1/gen%2F42', '/t1/a%5cb', '/t1/a%2eb', '/t1/..%20/t2', '/t1/%20../t2', '/t1/..%3B/t2'],
+		...['/t1/.;/t2', '/t1/a/..;a', '/t1/a/..%3Ba'],
 	])('%s beside the path of the Base URL', async (path) => {
 		const message = await refused({ url: BASE + path }, { baseUrl: `${BASE}/t1` });
 		expect(message).toMatch(/: (it goes to |its path has )/);

@@ -88,22 +88,17 @@ export function normalizeBaseUrl(value: string): string {
 	return value.trim().replace(/\/+$/, '');
 }
 
-/** Decodes percent escapes, even one whose percent sign was escaped again and again. */
-const unescaped = (path: string) =>
-	path.replace(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
-		String.fromCharCode(parseInt(hex, 16)),
-	);
+/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */
+const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|2[35ef]|3f|5c|7f)/i;
 
-/**
- * Says what is wrong with a path, or with an ID that becomes a part of one: neither it nor what a server makes of it may climb above its
- * beginning (RFC 3986, 5.2.4). Continues a sentence after "it"; undefined if nothing is wrong.
- */
+/** Servers drop spaces around it, or cut it off at a semicolon. */
+const STEP = /(?:^|\/)(?: |%20)*(\.\.?)(?: |%20)*(?:;|%3b|\/|$)/i;
+
+/** Says what is wrong with a path: what a server makes of it must not lie elsewhere (RFC 3986, 5.2.4). Continues a sentence after "it". */
 export function pathProblem(path: string): string | undefined {
-	if (/\p{Cs}/u.test(path)) return 'contains an unpaired surrogate';
-	// Some servers decode twice, so that the digits of an escape can be escaped, too.
-	const plain = unescaped(unescaped(path));
-	if (/[\0-\x1f\x7f]/.test(plain)) return 'has a control character';
-	// Some servers take backslashes for slashes, or cut a part off at one of `;?#`.
-	const step = plain.split(/[/\\;?#]/).find((part) => /^\.\.?$/.test(part.trim()));
-	return step === undefined ? undefined : `has the part "${step}"`;
+	const unsafe = UNSAFE.exec(path)?.[0];
+	if (unsafe !== undefined)
+		return unsafe.startsWith('%') ? `has the escape "${unsafe}"` : 'has a control character';
+	const step = STEP.exec(path)?.[1];
+	return step && `has the part "${step}"`;
 }

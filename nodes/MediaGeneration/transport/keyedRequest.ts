@@ -53,7 +53,7 @@ function targetProblem(target: URL, base: URL): string | undefined {
 		`${target.pathname}/`.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
 	if (!isUnderBase) return `it goes to ${target.origin}${target.pathname}`;
 	if (target.username !== '' || target.password !== '') return 'its address has a user name';
-	const problem = pathProblem(target.pathname);
+	const problem = pathProblem(target.pathname.slice(base.pathname.length));
 	return problem && `its path ${problem}`;
 }
 
