@@ -99,6 +99,18 @@ export function examplesOf<Kind>(kind: string): Array<[name: string, Kind]> {
 export const textOf = ({ body, text = '' }: { body?: unknown; text?: string }): string =>
 	body === undefined ? text : JSON.stringify(body);
 
+/** What goes over the wire where the example's own ID is `from` and the task is `to`. */
+export function wireOf(
+	{ status, headers = {}, ...of }: Exclude<Came, { silence: unknown }>,
+	{ from, to }: { from?: string | null | undefined; to: string | undefined },
+): { status: number; headers: Record<string, string>; text: string } {
+	if (from == null || to === undefined) return { status, headers, text: textOf(of) };
+	const own = new RegExp(`(?<!\\w)${from}(?!\\w)`, 'gi');
+	const put = (text: string) => text.replace(own, () => to);
+	const told = Object.entries(headers).map(([name, text]) => [name, put(text)] as const);
+	return { status, headers: Object.fromEntries(told), text: put(textOf(of)) };
+}
+
 /** As the network's door makes it. */
 export function replyOf(came: Came): Reply {
 	if ('silence' in came) return { answered: false, kind: came.silence, reason: came.reason };

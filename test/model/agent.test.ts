@@ -30,12 +30,12 @@ const callsOf = (
 /** Each as short as it can be. The node was wrong in every one of them. */
 const found: Record<string, AgentHistory> = {
 	'a try takes up what its own call has made, not what an equal one left unclear': callsOf(
-		[{}, { kind: 'busy', retryAfter: '3600' }],
+		[{}, { kind: 'creation/503-server-busy', retryAfter: '3600' }],
 		[{ end: 'never' }],
 		[-1, 0.1],
 	),
 	'nor the task that an equal one left behind': callsOf(
-		[{ kind: 'out of credits' }, {}],
+		[{ kind: 'creation/payment-required' }, {}],
 		[{ seconds: 4_000 }, { end: 'never' }],
 		[-1, 0.1, 1.5, -1],
 	),

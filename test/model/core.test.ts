@@ -54,7 +54,7 @@ test('killed, and a refused item before: its Retry does not take the task of the
 			},
 			items: [PLAIN_ITEM, PLAIN_ITEM],
 			list: { ...NO_LIST, kind: 'data', repeats: 'text' },
-			creations: [{ kind: 'refused', created: false, retryAfter: 'none' }],
+			creations: [{ kind: 'creation/text-too-long', created: false, retryAfter: 'none' }],
 			tasks: [{ ...PLAIN_TASK, seconds: 40 }],
 			events: [{ at: 11, kind: 'death' }],
 			retries: [{ changed: false }],

@@ -4,69 +4,51 @@
  * well, so the shortest history is an empty one.
  */
 import fc from 'fast-check';
+import { examplesOf, type CreationExample, type TaskExample } from '../answers';
 import { NO_LIST, taskLists } from './list';
+
+const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
+const word = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
+export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 const RETRY_AFTER = ['none', '0', '2', '3600', '-5', 'soon', 'date', 'past date'] as const;
 export type RetryAfter = (typeof RETRY_AFTER)[number];
 
-/** What can become of a creation. */
-const CREATION_KINDS = [
-	'ok',
-	// Nothing is created, and everybody can see that.
-	'refused',
-	'unauthorized',
-	'out of credits',
-	'daily cap',
-	'refused inside 200',
-	'full',
-	'limit without a name',
-	'busy',
-	'never connected',
-	'no such host',
-	'redirected',
-	// Nobody can tell whether anything was created.
-	'reset',
-	'never answered',
-	'HTTP 500',
-	'HTTP 502 page',
-	'HTTP 504',
-	'200 empty',
-	'200 page',
-	'200 without ID',
-	'200 list',
-	'sent elsewhere',
-	// The task is there, and its ID is told, though not as usual.
-	'refusal with a task',
-	'sent to a task',
-	'refusal inside 200 with a task',
-	// A good answer, in another shape.
-	'ID under data',
-	// One that a double has no room for, and one that is no part of an address as it is.
-	'ID is a number',
-	'ID is odd',
-	'slow',
-	'key echoed',
-] as const;
-export type CreationKind = (typeof CREATION_KINDS)[number];
+/** By their names; an example whose answer goes with what was asked for means nothing beside another request. */
+const examples = <Folder extends string, Kind>(folder: Folder, isForAll: (of: Kind) => boolean) =>
+	new Map(
+		examplesOf<Kind>(folder)
+			.filter(([, example]) => isForAll(example))
+			.map(([name, example]) => [`${folder}/${name}` as const, example]),
+	);
+export const CREATIONS = examples('creation', ({ request, answer }: CreationExample) => {
+	const isUnsent = 'silence' in answer && answer.silence === 'unsent';
+	return request.body.text === 'Rain on a roof' && !isUnsent;
+});
+export const LOOKS = examples(
+	'task',
+	({ request: { kind, carried } }: TaskExample) => kind === undefined && carried === undefined,
+);
 
-const LOOK_KINDS = [
-	'ok',
-	'busy',
-	'too fast',
-	'HTTP 401',
-	'HTTP 401 page',
-	'HTTP 403',
-	'HTTP 404',
-	'HTTP 500 page',
-	'200 empty',
-	'200 refused',
-	'error without a task',
-	'any JSON',
-	'reset',
-	'never answered',
-	'slow',
-	'key echoed',
-] as const;
+/** Of each meaning as often as of another. */
+const kinds = <Own extends string, Name extends string>(
+	own: readonly Own[],
+	of: ReadonlyMap<Name, CreationExample | TaskExample>,
+): fc.Arbitrary<Own | Name> => {
+	const meanings = new Set([...of.values()].map(({ meaning }) => meaning.means));
+	const named = (means: string) =>
+		[...of].filter(([, { meaning }]) => meaning.means === means).map(([name]) => name);
+	return fc.oneof(word(...own), ...[...meanings].map((means) => word(...named(means))));
+};
+
+/** What can become of a creation: an example of test/answers, or what none of them is. */
+const creationKinds = kinds(
+	// A number that a double has no room for, and an ID that is no part of an address as it is.
+	['ok', 'never answered', 'ID is a number', 'ID is odd', 'slow', 'key echoed'],
+	CREATIONS,
+);
+export type CreationKind = Drawn<typeof creationKinds>;
+const lookKinds = kinds(['ok', 'any JSON', 'never answered', 'slow', 'key echoed'], LOOKS);
 const FILE_KINDS = [
 	'ok',
 	'HTTP 403',
@@ -95,12 +77,9 @@ const BREAKING = [
 	...(['context', 'logger', 'getExecutionId', 'addExecutionHints', 'getNodeParameter'] as const),
 	...(['evaluateExpression', 'getCredentials', 'putExecutionToWait'] as const),
 ];
-const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
-const word = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
-export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 const creation = fc.record({
-	kind: word(...CREATION_KINDS),
+	kind: creationKinds,
 	/** Where nobody can tell from the answer: whether the service did create the task. */
 	created: fc.boolean(),
 	retryAfter: word(...RETRY_AFTER),
@@ -126,7 +105,7 @@ const anyJson: fc.Arbitrary<unknown> = fc.oneof(
 	),
 );
 const look = fc.record({
-	kind: word(...LOOK_KINDS),
+	kind: lookKinds,
 	retryAfter: word(...RETRY_AFTER),
 	/** What "any JSON" answers. */
 	json: anyJson,

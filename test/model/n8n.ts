@@ -406,7 +406,8 @@ export class N8n {
 			const { statusCode, body: answered } = await this.post(url, body ?? {});
 			return { statusCode, headers: {}, body: answered };
 		}
-		if (!url.startsWith(`${baseUrl}/`)) return await files.get(url);
+		const isFile = !url.startsWith(`${baseUrl}/`) || url.startsWith(`${baseUrl}/files/`);
+		if (isFile) return await files.get(url);
 		const request = { method, url, headers: headers as Record<string, unknown>, body, qs };
 		const answer = await service().handle(request, { executionId, isAlive });
 		const { location } = answer.headers;

@@ -176,10 +176,22 @@ export const notWaiting = { waitForCompletion: false };
 export const goOn = { onError: 'continueRegularOutput' } as const;
 
 export const taskWith = (fields: Partial<typeof PLAIN_TASK>) => ({ ...PLAIN_TASK, ...fields });
-export const refused = { kind: 'refused', created: false, retryAfter: 'none' } as const;
-export const unclear = { kind: 'HTTP 500', created: true, retryAfter: 'none' } as const;
+export const refused = {
+	kind: 'creation/text-too-long',
+	created: false,
+	retryAfter: 'none',
+} as const;
+export const unclear = {
+	kind: 'creation/500-bad-image-model',
+	created: true,
+	retryAfter: 'none',
+} as const;
 export const good = { kind: 'ok', created: true, retryAfter: 'none' } as const;
-export const named = { kind: 'refusal with a task', created: true, retryAfter: 'none' } as const;
+export const named = {
+	kind: 'creation/400-with-an-id',
+	created: true,
+	retryAfter: 'none',
+} as const;
 /** The IDs of tasks, in the order in which they are made. */
 export const idOf = (number: number) => String(71_000_000 + number);
 export const ID = idOf(0);

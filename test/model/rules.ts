@@ -218,13 +218,8 @@ function runOf({ history, service }: World, execution: Execution): Run[] {
 	};
 	const kind = isBehind ? 'waits' : 'creates';
 	const where = `execution ${id}`;
-	return [{ where, kind, inputs, outs, taskOf, isDeceived: seemsFailed(history) }];
+	return [{ where, kind, inputs, outs, taskOf }];
 }
-
-/** A failure that an answer states unclearly counts once a 404 follows it. */
-const seemsFailed = ({ looks, tasks }: History) =>
-	looks.some(({ kind }) => kind === 'any JSON') &&
-	(looks.some(({ kind }) => kind === 'HTTP 404') || tasks.some(({ hiddenFor }) => hiddenFor > 0));
 
 /** Stop After Credits holds within each execution, whatever becomes of the answers to creations. */
 function budgetsOf({ n8n, service, history }: World): Evidence['budgets'] {

@@ -124,7 +124,10 @@ describe('not waiting', () => {
 	});
 });
 
-const rejected = { error: 'The service refused the task (HTTP 400: bad voice)', http_status: 400 };
+const rejected = {
+	error: 'The service refused the task (HTTP 400: text is too long)',
+	http_status: 400,
+};
 const failed = { error: `Task ${ID} failed: too loud`, task_id: ID, status: 'error' };
 const unfinished = `Task ${ID} was not finished after 10 minutes; its last status was "doing"`;
 const late = { error: unfinished, task_id: ID, status: 'doing' };
@@ -242,7 +245,7 @@ describe('what a failed run leaves', () => {
 			parameters: sounds('a', 'b', 'c'),
 			creations: [refused, unclear, unclear],
 		});
-		expect(error?.message).toBe('The service refused the task (HTTP 400: bad voice)');
+		expect(error?.message).toBe('The service refused the task (HTTP 400: text is too long)');
 		expect(error?.description).toMatch(/The tasks of items 1 and 2 may exist and be paid for/);
 		expect(error?.description).not.toMatch(/It named|still fetch/);
 		expect(warnings(logs)).toEqual([

@@ -3,7 +3,10 @@
  * book of what was sent and of what it meant, which is what the rules are checked against.
  */
 import type { IDataObject } from 'n8n-workflow';
+import { wireOf, type Came, type TaskExample } from '../answers';
 import {
+	CREATIONS,
+	LOOKS,
 	OWN_FIELDS,
 	PLAIN_TASK,
 	type CreationFault,
@@ -72,26 +75,7 @@ export interface Task {
 	receiveUrl: unknown;
 }
 
-const REFUSALS: Partial<Record<CreationKind, { status: number; body: IDataObject }>> = {
-	refused: { status: 400, body: { error: 'bad voice' } },
-	unauthorized: { status: 401, body: { success: false, error: 'invalid key' } },
-	'out of credits': { status: 402, body: { error: 'no credits' } },
-	'daily cap': { status: 429, body: { error: 'daily limit reached' } },
-	'refused inside 200': { status: 200, body: { success: false, message: 'bad text' } },
-	full: { status: 429, body: { code: 'active_task_limit', message: 'too many active tasks' } },
-	'limit without a name': { status: 429, body: { message: 'limit' } },
-	busy: { status: 503, body: { success: false, code: 'server_busy', message: 'server busy' } },
-};
-const UNCLEAR: Partial<Record<CreationKind, { status: number; body: string }>> = {
-	'HTTP 500': { status: 500, body: '{"error":"internal"}' },
-	'HTTP 502 page': { status: 502, body: '<html>bad gateway</html>' },
-	'HTTP 504': { status: 504, body: '' },
-	'200 empty': { status: 200, body: '' },
-	'200 page': { status: 200, body: '<html>welcome</html>' },
-	'200 without ID': { status: 200, body: '{"success":true}' },
-	'200 list': { status: 200, body: '[1,2]' },
-	'sent elsewhere': { status: 303, body: '' },
-};
+const FATES = { refused: 'free', later: 'free', created: 'told', unclear: 'unclear' } as const;
 const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
 const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
 const CREDITS = 100;
@@ -105,6 +89,12 @@ const SLOW_MS = 15_000;
 
 const socketError = (code: string, syscall: string) =>
 	Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+const SILENCES = {
+	unanswered: ['ECONNRESET', 'read'],
+	unconnected: ['ECONNREFUSED', 'connect'],
+	impossible: ['ENOTFOUND', 'getaddrinfo'],
+	unsent: ['ENOENT', 'open'],
+} as const;
 const never = async () => await new Promise<never>(() => undefined);
 
 export class Service {
@@ -181,6 +171,16 @@ export class Service {
 		return { statusCode, headers: this.headers(retryAfter), body: JSON.stringify(body) };
 	}
 
+	/** An example's answer. It asks for the history's pause where it asks for none itself. */
+	private told(came: Came, ids: Parameters<typeof wireOf>[1], retryAfter: RetryAfter): Response {
+		if ('silence' in came) {
+			const [code, syscall] = SILENCES[came.silence];
+			throw socketError(code, syscall);
+		}
+		const { status, headers, text } = wireOf(came, ids);
+		return { statusCode: status, headers: { ...this.headers(retryAfter), ...headers }, body: text };
+	}
+
 	private headers(retryAfter: RetryAfter): Record<string, unknown> {
 		if (retryAfter === 'none') return {};
 		const date = (ms: number) => new Date(this.machine.wall() + ms).toUTCString();
@@ -230,50 +230,18 @@ export class Service {
 		const { machine } = this;
 		const say = (what: string) =>
 			this.world.note(`POST ${sent.slot} of execution ${sent.executionId}: ${kind}, ${what}`);
-		const refusal = REFUSALS[kind];
-		if (refusal !== undefined) {
-			say('nothing created');
-			await machine.pause(40);
-			return this.json(refusal.status, refusal.body, retryAfter);
-		}
-		if (kind === 'never connected' || kind === 'no such host') {
-			say('nothing sent');
-			await machine.pause(5);
-			throw kind === 'no such host'
-				? socketError('ENOTFOUND', 'getaddrinfo')
-				: socketError('ECONNREFUSED', 'connect');
-		}
-		if (kind === 'redirected') {
-			say('nothing created');
-			await machine.pause(40);
-			return { statusCode: 307, headers: { location: 'https://other.example/x' }, body: '' };
-		}
-		const unclear = UNCLEAR[kind];
-		const lost = kind === 'reset' || kind === 'never answered';
-		const odd = kind === 'refusal with a task' || kind === 'sent to a task';
-		sent.named = odd;
-		sent.fate = unclear !== undefined || lost || odd ? 'unclear' : 'told';
-		if (sent.fate === 'unclear' && !odd && !created) {
-			say('nothing created, but who knows');
-		} else {
+		const example = CREATIONS.get(kind as `creation/${string}`);
+		const { means = 'created', taskId: from = null } = example?.meaning ?? {};
+		sent.fate = kind === 'never answered' ? 'unclear' : FATES[means];
+		sent.named = means === 'unclear' && from !== null;
+		if (sent.fate === 'told' || sent.named || (sent.fate === 'unclear' && created))
 			sent.task = this.newTask(request, sent, kind);
-			say(`created ${sent.task.id}`);
-		}
+		say(sent.task === undefined ? 'nothing created' : `created ${sent.task.id}`);
 		const id = sent.task?.id ?? '';
 		await machine.pause(kind === 'slow' ? SLOW_MS : 60);
-		if (kind === 'reset') throw socketError('ECONNRESET', 'read');
 		if (kind === 'never answered') return await never();
-		if (unclear !== undefined)
-			return { statusCode: unclear.status, headers: {}, body: unclear.body };
+		if (example !== undefined) return this.told(example.answer, { from, to: id }, retryAfter);
 		switch (kind) {
-			case 'refusal with a task':
-				return this.json(409, { error: 'a task like this runs', task_id: id });
-			case 'sent to a task':
-				return { statusCode: 303, headers: { location: `/v1/task/${id}` }, body: '' };
-			case 'refusal inside 200 with a task':
-				return this.json(200, { success: false, message: 'odd', data: { task_id: id } });
-			case 'ID under data':
-				return this.json(200, { success: true, data: { task_id: id } });
 			case 'ID is a number':
 				return { statusCode: 200, headers: {}, body: `{"task_id":${id}}` };
 			case 'key echoed':
@@ -346,37 +314,21 @@ export class Service {
 		const hidden =
 			task === undefined || machine.elapsed < task.createdMs + task.script.hiddenFor * 1000;
 		if (kind !== 'ok') this.world.note(`a look at ${taskId}: ${kind}`);
-		// A 404 confirms the failure that any JSON can have told.
-		if (this.oddLooks.has(taskId) && (hidden || kind === 'HTTP 404'))
-			return this.json(503, { success: false, code: 'server_busy' });
+		const example = LOOKS.get(kind as `task/${string}`);
+		const means = example?.meaning.means;
+		const seemsFailed = kind === 'any JSON' || means === 'doubtful';
+		const isFailed = !hidden && this.stateOf(task) === 'error';
+		// What a second look repeats is believed, and a 404 confirms it.
+		if (this.oddLooks.has(taskId) && !isFailed && (hidden || seemsFailed || means === 'missing'))
+			return this.json(503, { success: false, code: 'server_busy' }, retryAfter);
+		if (seemsFailed) this.oddLooks.add(taskId);
+		if (example !== undefined && this.isTrue(example, hidden ? undefined : task)) {
+			const { answer, request } = example;
+			return this.told(answer, { from: request.taskId, to: taskId }, retryAfter);
+		}
 		switch (kind) {
-			case 'busy':
-				return this.json(503, { success: false, code: 'server_busy' }, retryAfter);
-			case 'too fast':
-				return this.json(429, { message: 'too many requests' }, retryAfter);
-			case 'HTTP 401':
-				return this.json(401, { error: 'expired' });
-			case 'HTTP 403':
-				return this.json(403, { error: 'no' });
-			case 'HTTP 401 page':
-				return { statusCode: 401, headers: {}, body: '<html>who are you</html>' };
-			case 'HTTP 404':
-				return this.json(404, { error: 'no such task' });
-			case 'HTTP 500 page':
-				return { statusCode: 500, headers: {}, body: '<html>oops</html>' };
-			case '200 empty':
-				return { statusCode: 200, headers: {}, body: '' };
-			case '200 refused':
-				return this.json(200, { success: false, message: 'too fast' });
-			case 'error without a task':
-				return this.json(200, { status: 'error', message: 'Too many requests' });
 			case 'any JSON':
-				// What a second look repeats is believed.
-				if (this.oddLooks.has(taskId)) return this.json(503, { code: 'server_busy' }, retryAfter);
-				this.oddLooks.add(taskId);
 				return this.json(200, json, retryAfter);
-			case 'reset':
-				throw socketError('ECONNRESET', 'read');
 			case 'never answered':
 				return await never();
 			case 'slow':
@@ -391,5 +343,15 @@ export class Service {
 			200,
 			kind === 'key echoed' ? { ...described, echo: JSON.stringify(headers) } : described,
 		);
+	}
+
+	/** Whether an example says of a task what the book says. Nobody has to know of one that was made, or has ended, a moment ago. */
+	private isTrue({ meaning: { means, files = [] } }: TaskExample, task: Task | undefined): boolean {
+		if (means === 'busy' || means === 'missing' || means === 'denied') return true;
+		if (task === undefined) return false;
+		if (means === 'running' || means === 'doubtful') return true;
+		if (means === 'failed') return this.stateOf(task) === 'error';
+		const hasFiles = means === 'done' && files.length > 0;
+		return this.stateOf(task) === 'done' && hasFiles === (task.script.end === 'done');
 	}
 }

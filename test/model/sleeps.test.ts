@@ -48,7 +48,7 @@ describe('sleeping', () => {
 			tasks: [taskWith({ seconds: 400 })],
 		};
 		const stopped = await runNode(given);
-		expect(stopped.error?.message).toMatch(/bad voice/);
+		expect(stopped.error?.message).toMatch(/text is too long/);
 		expect(stopped.execution.saved).toBeUndefined();
 		const went = await runNode({ ...given, node: goOn });
 		expect(went.execution.woken).toBe(true);

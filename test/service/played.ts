@@ -1,4 +1,4 @@
-import { examplesOf, textOf, type Example, type TaskExample } from '../answers';
+import { examplesOf, wireOf, type Example, type TaskExample } from '../answers';
 import type { Answer } from './answer';
 
 /**
@@ -13,10 +13,7 @@ export function played(name: string | undefined, kind: string, taskId?: string):
 	if (example === undefined) return { status: 500, content: `There is no example ${name}` };
 	const { answer, request } = example;
 	if ('silence' in answer) return { status: 0, reset: true };
-	const { status, headers = {}, body } = answer;
-	const isJson = body !== undefined;
-	const type = isJson ? 'application/json' : 'text/html';
-	const text = textOf(answer);
-	const own = taskId === undefined ? text : text.replaceAll(`"${request.taskId}"`, `"${taskId}"`);
-	return { status, content: own, headers: { 'content-type': type, ...headers } };
+	const type = answer.body === undefined ? 'text/html' : 'application/json';
+	const { status, headers, text } = wireOf(answer, { from: request.taskId, to: taskId });
+	return { status, content: text, headers: { 'content-type': type, ...headers } };
 }

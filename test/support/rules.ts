@@ -63,8 +63,6 @@ export interface Run {
 	outs: Out[];
 	/** The service's books, as they were then. */
 	taskOf: (id: string) => { wish: string; status: string } | undefined;
-	/** Whether the service has said of a task that it failed, though it did not. */
-	isDeceived?: boolean;
 	/** Whether its execution was stopped: in queue mode n8n saves what such a run gave out. */
 	isStopped?: boolean;
 }
@@ -196,12 +194,12 @@ const unfinished = ({ index, said: { end }, own }: Out, waits: boolean): string[
 		: [];
 
 /** Nothing is said of a task that the service does not say itself. */
-function untrue({ kind, taskOf, isDeceived, isStopped }: Run, { said, own }: Out): string[] {
+function untrue({ kind, taskOf, isStopped }: Run, { said, own }: Out): string[] {
 	const states = said.taskIds.map((id) => taskOf(id)?.status);
 	const { end, outcome } = said;
 	const isWrong =
 		(end === 'done' && states.some((state) => state !== 'done')) ||
-		(kind === 'creates' && outcome === 'failed' && !states.includes('error') && !isDeceived) ||
+		(kind === 'creates' && outcome === 'failed' && !states.includes('error')) ||
 		// Only a stop cancels.
 		(kind === 'creates' && outcome === 'cancelled' && !isStopped) ||
 		// n8n would repeat the node, and what comes behind it take the item for a failed one.
