@@ -102,6 +102,7 @@ export interface Surroundings {
 	input?: INodeExecutionData[];
 	/** What the credential has instead; an error: it can't be read. */
 	credential?: IDataObject | Error;
+	credentialId?: string;
 	asTool?: boolean;
 	isManual?: boolean;
 	/** Of an execution before. */
@@ -155,7 +156,8 @@ export class N8n {
 		this.alive = this.newProcess();
 		this.trouble = new Trouble(history, world.note);
 		const { onError, tries } = history.node;
-		this.node = { onError, retryOnFail: tries > 1, maxTries: tries };
+		const credentials = { mediaGenerationApi: { id: world.credentialId ?? 'one', name: 'Media' } };
+		this.node = { onError, retryOnFail: tries > 1, maxTries: tries, credentials };
 	}
 
 	/** The node before this one. */

@@ -34,6 +34,8 @@ interface Setting extends Omit<Surroundings, Own> {
 	hosts?: Hosts | undefined;
 	/** Epoch ms. */
 	start?: number;
+	/** Another stage's: its process has both accounts. */
+	machine?: Machine;
 	/** Goes before what the service says. */
 	answer?: (request: Request) => Promise<Response | undefined>;
 }
@@ -50,9 +52,9 @@ export class Stage {
 	constructor(
 		readonly history: History,
 		processes: readonly Process[],
-		{ hosts = newHosts(), start = START, answer, ...own }: Setting,
+		{ hosts = newHosts(), start = START, answer, machine: shared, ...own }: Setting,
 	) {
-		const machine = new Machine(history.seed, { start });
+		const machine = shared ?? new Machine(history.seed, { start });
 		this.machine = machine;
 		this.hosts = hosts;
 		this.store = binaryStore('filesystem', history.store);

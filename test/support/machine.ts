@@ -19,15 +19,14 @@ const MOST_STEPS = 60_000;
 export class Machine {
 	private readonly clock: ReturnType<typeof createClock>;
 	private readonly turns: number;
+	private readonly random: () => number;
 	private steps = 0;
 	/** Timers that end with the process of n8n. */
 	private readonly mortal = new Set<TimerId>();
 
 	/** @param turns how often Node.js has its turn between two moments: streams go through several */
-	constructor(
-		private readonly seed: number,
-		{ start = START, turns = 1 } = {},
-	) {
+	constructor(seed: number, { start = START, turns = 1, random = seededRandom(seed) } = {}) {
+		this.random = random;
 		this.clock = createClock(start);
 		this.turns = turns;
 	}
@@ -66,7 +65,7 @@ export class Machine {
 		const put = [
 			...[setGlobal('setTimeout', mortal), setGlobal('clearTimeout', clock.clearTimeout)],
 			...[setGlobal('Date', clock.Date), setGlobal('performance', performance)],
-			setGlobal('random', seededRandom(this.seed), Math),
+			setGlobal('random', this.random, Math),
 			setGlobal('timeout', timeout, AbortSignal),
 		];
 		return () => put.forEach((takeAway) => takeAway());
