@@ -169,7 +169,7 @@ describe('File Name', () => {
 			return (await runNode({ parameters })).hints.filter((hint) => /named/.test(hint));
 		};
 		expect(await hintsOf('Rain', 'rain.mp3', 'snow')).toEqual([
-			'2 files are named "rain.wav": put something unique to each item into File Name',
+			'2 files are named "rain.wav": put something unique to each item into \'File Name\'',
 		]);
 		expect(await hintsOf('rain', 'rains')).toEqual([]);
 		expect(await hintsOf('', '')).toEqual([]);

@@ -159,9 +159,9 @@ describe('addresses', () => {
 			dataUrl(Buffer.from('<html>'), 'text/html'),
 			/a web page instead of the file: ‹html›$/,
 		],
-		['nothing', 'data:image/png;base64,', /the address holds no file$/],
-		['half an escape', 'data:image/svg+xml,%3', /the address holds no file$/],
-		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and Max File Size is 1 MB$/],
+		['nothing', 'data:image/png;base64,', /its address contains no file$/],
+		['half an escape', 'data:image/svg+xml,%3', /its address contains no file$/],
+		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and 'Max File Size' is 1 MB$/],
 	])('that hold %s are no files', async (_name, url, message) => {
 		const { failure } = await deliver(url);
 		expect(failure?.message).toMatch(message);
@@ -280,9 +280,7 @@ test('at most a hundred files of a task are fetched; the others are said to be m
 		'Task t is done, but 11900 of its 12000 files could not be downloaded: only the first 100 files of a task are fetched',
 	);
 	expect(failure?.description.length).toBeLessThan(2_000);
-	expect(failure?.description).toMatch(
-		/\/100 .*\/119 and 11880 more, which the field "outputs" has$/,
-	);
+	expect(failure?.description).toMatch(/\/100 .*\/119 and 11880 more in 'outputs'$/);
 });
 
 test('split, a hundred files have items of their own, and the last item has the others', async () => {
@@ -303,6 +301,6 @@ test('a store that fails because of the file says what is wrong with the file', 
 	});
 	const { failure } = await deliver(finished(1));
 	expect(failure?.message).toBe(
-		'Task t is done, but its file could not be downloaded: the file is larger than allowed: Max File Size is 1 MB',
+		"Task t is done, but its file could not be downloaded: the file is larger than allowed: 'Max File Size' is 1 MB",
 	);
 });

@@ -170,14 +170,14 @@ const [br, long] = ['br', `br, ${'x'.repeat(100)}`].map((encoding) => ({
 	body: Buffer.alloc(9_000, 0x8b),
 }));
 const CODED = "the file host sent it in an encoding that n8n can't undo:";
-const LARGE = /^the file is larger than allowed: Max/;
+const LARGE = /^the file is larger than allowed: 'Max/;
 const down = { ok: false, reason: 'ECONNREFUSED', transient: true } as const;
 const unknown = { ok: false, reason: 'ENOTFOUND', transient: false } as const;
 const page = { body: Buffer.from(`<html>${' '.repeat(20_000)}`) };
 test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp | string, number]>([
 	['left compressed', br ?? {}, 1e9, new Error(`${CODED} br`), 1],
 	['with a long name of that', long ?? {}, 1e9, new Error(`${CODED} br, ${'x'.repeat(56)}`), 1],
-	['too large by its header', {}, 30_000, ': 0.3 MB, and Max File Size is 0.03 MB', 1],
+	['too large by its header', {}, 30_000, ": 0.3 MB, and 'Max File Size' is 0.03 MB", 1],
 	['too large at once', { headers: UNSTATED }, 1_000, LARGE, 1],
 	['too large in the middle', { headers: UNSTATED }, 150_000, LARGE, 1],
 	['empty', { body: Buffer.alloc(0) }, 1e9, 'the file is empty', 4],

@@ -59,7 +59,7 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 	const plan = layOut(first, sounds, pauseMs);
 	const most = Math.min(maxBytes, MOST_BYTES);
 	if (plan.bytes <= most) return { kind: first.kind, ...plan };
-	return `the joined file would have ${inWords(plan.bytes)} bytes, and at most ${inWords(most)} are allowed (Max File Size, and 4 GiB in every case)`;
+	return `the joined file would have ${inWords(plan.bytes)} bytes, and at most ${inWords(most)} are allowed ('Max File Size', and never more than 4 GiB)`;
 }
 
 const bytesOf = ({ kind, format }: Sound) => (kind === 'wav' ? format.blockBytes : 0);
@@ -140,13 +140,13 @@ async function* inStereo(chunks: AsyncIterable<Buffer>, bytes: number) {
 	let rest: Buffer = Buffer.alloc(0);
 	for await (const chunk of chunks) {
 		const given = Buffer.concat([rest, chunk]);
-		const whole = given.length - (given.length % bytes);
-		const stereo = Buffer.alloc(whole * 2);
-		for (let at = 0; at < whole; at += bytes) {
+		const end = given.length - (given.length % bytes);
+		const stereo = Buffer.alloc(end * 2);
+		for (let at = 0; at < end; at += bytes) {
 			given.copy(stereo, at * 2, at, at + bytes);
 			given.copy(stereo, at * 2 + bytes, at, at + bytes);
 		}
-		rest = given.subarray(whole);
+		rest = given.subarray(end);
 		yield stereo;
 	}
 }

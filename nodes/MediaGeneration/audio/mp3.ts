@@ -42,7 +42,7 @@ export function infoFrame(
 	const frame = silentFrame(header, index);
 	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
-	// It has the number of frames, that of bytes, and the table.
+	// Flags: frame count, byte count and seek table follow.
 	frame.writeUInt32BE(1 | 2 | 4, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
 	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
@@ -60,7 +60,7 @@ export function infoFrame(
 	return frame;
 }
 
-/** Tells whether a frame is such a header instead of sound. */
+/** Returns whether a frame is such a header instead of sound. */
 function isInfoFrame(bytes: Buffer, header: FrameHeader): boolean {
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	const isXing = isAt(bytes, at, 'Xing') || isAt(bytes, at, 'Info');
@@ -103,7 +103,7 @@ class Mp3Sound {
 		return frame.length;
 	}
 
-	/** Other bytes can look like a header, so a frame continues the one before, or the next one continues it. */
+	/** Other bytes can look like a header. A real frame continues the one before it, or the next one continues it. */
 	private isFrame(frame: FrameHeader, bytes: Buffer, at: number): boolean {
 		const { last, end } = this;
 		if (frame.length > bytes.length) return false;
@@ -124,7 +124,7 @@ class Mp3Sound {
 
 	facts(): SoundFacts {
 		const { header, headers, found, ranges } = this;
-		if (header === undefined) return noSound('holds no sound');
+		if (header === undefined) return noSound('contains no sound');
 		const { version, sampleRate, samplesPerFrame: samplesPerUnit } = header;
 		const format = { format: header, coding: `MPEG-${version}`, samplesPerUnit };
 		const bitrates = new Set([...headers.values()].map((frame) => frame.bitrateIndex));

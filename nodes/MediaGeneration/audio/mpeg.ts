@@ -1,4 +1,4 @@
-/** Tells frames of MPEG audio, Layer III, from other bytes. Sources: ISO/IEC 11172-3 and 13818-3. */
+/** Distinguishes frames of MPEG audio, Layer III, from other bytes. Sources: ISO/IEC 11172-3 and 13818-3. */
 
 type MpegVersion = '1' | '2' | '2.5';
 

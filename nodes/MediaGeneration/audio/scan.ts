@@ -32,7 +32,7 @@ export class SoundScanner {
 
 	/** Ends the pass after the last chunk. Another call returns the same. */
 	end(): SoundFacts {
-		this.file.isWhole = true;
+		this.file.isComplete = true;
 		while (this.step.done !== true) this.step = this.work.next();
 		return this.step.value;
 	}

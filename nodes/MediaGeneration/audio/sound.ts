@@ -4,7 +4,7 @@ import type { FrameHeader } from './mpeg';
 /** Bytes of a file, from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
-/** How many bytes of sound lie before a unit. */
+/** The number of bytes of sound before a unit. */
 export type Point = readonly [unit: number, bytes: number];
 
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
@@ -64,7 +64,7 @@ export const inWords = (number: number): string => number.toLocaleString('en-US'
 /** Rounds seconds to ms, because digits beyond that are noise of the division. */
 export const toMs = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
-/** A pass over a file: it yields when it needs more of it, and ends at the latest once the file is whole. */
+/** A pass over a file: it yields when it needs more of it, and ends at the latest once all of the file is there. */
 export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
 const EMPTY = Buffer.alloc(0);
@@ -72,7 +72,7 @@ const EMPTY = Buffer.alloc(0);
 export class Unread {
 	/** Bytes so far. */
 	total = 0;
-	isWhole = false;
+	isComplete = false;
 	bytes: Buffer = EMPTY;
 	/** All chunks share this space: a copy of each would be as much to collect as the file itself. */
 	private space: Buffer = EMPTY;
@@ -89,7 +89,7 @@ export class Unread {
 
 	/** Returns the bytes from a place on, at least `count` or as many as the file has, and drops those before them. */
 	*read(from: number, count: number): Scan<Buffer> {
-		while (this.total < from + count && !this.isWhole) {
+		while (this.total < from + count && !this.isComplete) {
 			this.bytes = this.from(from);
 			yield;
 		}

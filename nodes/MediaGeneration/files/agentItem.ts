@@ -14,12 +14,12 @@ const KEPT = [
 	...['error_message', 'task_error'],
 ];
 
-/** Finds what a task says whose result is a text: what a task with a sound or a picture says is its request. */
+/** Finds the text that is a task's result. The text of a task with a sound or a picture is its request. */
 function resultText({ text, transcript, metadata }: IDataObject): string | undefined {
-	const held = isObject(metadata) ? metadata : {};
+	const fields = isObject(metadata) ? metadata : {};
 	const cues: unknown[] = Array.isArray(transcript) ? transcript : [];
 	const said = cues.filter(isObject).map((cue) => asText(cue.text) ?? '');
-	const found = [text, held.text, held.transcript, said.join(' ')];
+	const found = [text, fields.text, fields.transcript, said.join(' ')];
 	return found.flatMap((each) => asText(each) ?? [])[0];
 }
 

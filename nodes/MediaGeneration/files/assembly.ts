@@ -76,12 +76,12 @@ export async function assemble(
 	} catch (error) {
 		const failure = broken(error, 'done', taskIds[0]);
 		const outputs = parts.flatMap((part) => part.outputs);
-		const whole = failureOfWhole(failure, { assembly, taskIds });
-		return { items: [], outputs, failure: whole, files: [] };
+		const ofText = failureOfWhole(failure, { assembly, taskIds });
+		return { items: [], outputs, failure: ofText, files: [] };
 	}
 }
 
-/** Each part's items have their own binary fields, so these names mean nothing for the whole. */
+/** Each part has binary fields of its own, so their names mean nothing beside those of the others. */
 const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
 
 async function joinedItem(
@@ -107,7 +107,7 @@ async function joinedItem(
 				json: { joined: false, hint: `The parts could not be joined: ${joined.reason}` },
 			};
 	const json: IDataObject = {
-		...wholeJson(assembly, done),
+		...jsonOfText(assembly, done),
 		parts: done.map(({ taskId }, number) => ({
 			...partJson(assembly, number, taskId),
 			...shown.times[number],
@@ -118,7 +118,7 @@ async function joinedItem(
 	return { ...made, failure: undefined, files: shown.files };
 }
 
-function wholeJson({ texts }: Assembly, done: readonly Done[]): IDataObject {
+function jsonOfText({ texts }: Assembly, done: readonly Done[]): IDataObject {
 	const type = done[0]?.task.type;
 	const cost = sumOfAll(done.map(({ task }) => asNumber(task.raw.credit_cost)));
 	const characters = sumOfAll(texts.map(charactersOf));

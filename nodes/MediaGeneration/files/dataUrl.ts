@@ -19,7 +19,7 @@ export async function storeDataUrl(
 	const stated = wanted.url.slice('data:'.length, comma);
 	const bytes = decoded(wanted.url.slice(comma + 1), /;\s*base64\s*$/i.test(stated));
 	const isEmpty = bytes?.length === 0 && wanted.kind !== 'transcript';
-	if (bytes === undefined || isEmpty) return 'the address holds no file';
+	if (bytes === undefined || isEmpty) return 'its address contains no file';
 	if (bytes.length > wanted.maxBytes) return tooLarge(wanted.maxBytes, bytes.length);
 	const about = { ...wanted, url: '', stated };
 	const problem = problemWith(bytes, about);

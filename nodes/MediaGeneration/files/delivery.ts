@@ -62,7 +62,7 @@ export function carryInput(
 
 type DoneTask = Omit<Done, 'kind'>;
 
-/** A transcript that can't be had never withholds the sound. */
+/** A missing transcript never withholds the sound. */
 function transcriptHint(files: readonly DeliveredFile[]): string | undefined {
 	const missing = files.filter(({ problem }) => problem !== undefined);
 	const hasSound = files.some(({ binary, output }) => binary && output.kind === 'audio');
@@ -78,7 +78,7 @@ function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failur
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
 	const named = missing.slice(0, 20).map(({ output: { url = '' } }) => shownAddress(url));
 	const others = missing.length - named.length;
-	const more = others === 0 ? '' : ` and ${others} more, which the field "outputs" has`;
+	const more = others === 0 ? '' : ` and ${others} more in 'outputs'`;
 	return {
 		outcome: 'undelivered',
 		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${first.problem}`,

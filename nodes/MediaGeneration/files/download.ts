@@ -1,4 +1,4 @@
-/** Fetches a file into n8n's binary store: whole or not at all, leaving nothing open. A download that breaks off starts over. */
+/** Fetches a file into n8n's binary store: all of it or nothing, leaving nothing open. A download that breaks off starts over. */
 import { SoundScanner, typeOfBytes } from '../audio/scan';
 import type { Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
@@ -38,14 +38,14 @@ const refused = (message: string) => new FailedTry(message, []);
 
 export function tooLarge(maxBytes: number, length?: number): string {
 	const size = length === undefined ? '' : `${megabytes(length)}, and `;
-	return `the file is larger than allowed: ${size}Max File Size is ${megabytes(maxBytes)}`;
+	return `the file is larger than allowed: ${size}'Max File Size' is ${megabytes(maxBytes)}`;
 }
 
-/** What a try shows of a file that it can't fetch. */
+/** What a try that failed has shown of the file. */
 interface Learnt {
 	/** Length that the host stated last. It binds a later answer that states none. */
 	length?: number | undefined;
-	/** Bytes after which the file ended without a sign that it was complete. */
+	/** Bytes after which the file ended with no sign that this was all of it. */
 	endSeenAt?: number | undefined;
 }
 
@@ -84,10 +84,12 @@ async function storeOnce(
 		const { mimeType, extension } = await transfer.begin(rest);
 		const file = { fileName: `${wanted.baseName}.${extension}`, mimeType };
 		const storing = { ...deps, ...file, sample: opened.body };
-		const binary = await storeChunks(deps.context, transfer.whole(rest), storing).catch((error) => {
-			// A store hides why the stream that it reads has failed.
-			throw transfer.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
-		});
+		const binary = await storeChunks(deps.context, transfer.fromHead(rest), storing).catch(
+			(error) => {
+				// A store hides why the stream that it reads has failed.
+				throw transfer.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
+			},
+		);
 		const { received: bytes, scanner } = transfer;
 		return storedFile(wanted, binary, { ...file, bytes, sound: scanner.end() });
 	} catch (error) {
@@ -112,7 +114,7 @@ function checkStatus({ status, headers }: OpenFile): void {
 	throw new FailedTry(message, isAbsent ? ABSENT_MS : SOON_MS, retryAfterMs(headers));
 }
 
-/** Some stores name an encoding that the file does not have, such as "aws-chunked", so the first bytes decide if they can. */
+/** Some stores name an encoding that the file doesn't have, such as "aws-chunked". The first bytes decide if they can. */
 function checkEncoding(headers: OpenFile['headers'], head: Buffer): void {
 	const encoding = headerOf(headers, 'content-encoding') ?? '';
 	if (/^(identity)?$/i.test(encoding) || typeOfBytes(head) !== undefined) return;
@@ -169,7 +171,7 @@ class Transfer {
 		}
 	}
 
-	async *whole(rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+	async *fromHead(rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 		try {
 			yield* this.head;
 			yield* rest;

@@ -1,4 +1,4 @@
-/** Sums up a run for the editor: equal file names, and values by which the list of executions can be searched. */
+/** Sums up a run for the editor: equal file names, and values by which executions can be found. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../n8n/clean';
 import { executionValues, MAX_VALUE, showHint } from '../n8n/editor';
@@ -24,7 +24,7 @@ export function showEqualNames(
 	const [found] = [...counts].filter(([, count]) => count > 1);
 	if (found === undefined) return;
 	const [name, count] = found;
-	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into File Name`;
+	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into 'File Name'`;
 	showHint(context, 'warning', message);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tells what kind of file some bytes are, or why they are no result although they came with HTTP 200. Headers of file hosts are often
- * generic or wrong (docs/service.md, "HTTP"), so the first bytes decide if they can.
+ * Decides from its first bytes what type a file has, or why it is no result although it came with HTTP 200. Headers of file hosts are
+ * often generic or wrong (docs/service.md, "HTTP"), so they count only where the bytes say nothing.
  */
 import { typeOfBytes } from '../audio/scan';
 import * as types from '../base/fileTypes';
@@ -30,7 +30,7 @@ function leadingText(head: Buffer): string | undefined {
 	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
 
-/** Tells whether a text begins like a JSON object or list. Transcripts begin with words and times in brackets, which do not count. */
+/** Transcripts can begin with words and times in brackets, which are no JSON. */
 function looksLikeJson(text: string): boolean {
 	return /^(\{\s*["}]|\[\s*(["{[\]]|(true|false|null|-?\d[\d.eE+-]*)\s*(,|\]\s*$)))/.test(text);
 }
@@ -95,7 +95,7 @@ function isErrorObject(value: unknown): boolean {
 /** An error that is longer than what is read of a file begins like this. */
 const BEGINS_AS_ERROR = /^[[{\s]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:(?!\s*null))/i;
 
-/** Tells whether a text is no file of this type. @param expected undefined if no type is known */
+/** Returns whether a text is no file of this type. @param expected undefined if no type is known */
 function isMessage(text: string, expected: types.FileType | undefined): boolean {
 	if (text.startsWith('<')) return true;
 	if (looksLikeJson(text)) {
@@ -106,7 +106,7 @@ function isMessage(text: string, expected: types.FileType | undefined): boolean 
 	return expected?.extension === 'json';
 }
 
-/** Says why these first bytes can't be those of the file, completing "could not be downloaded: ..."; undefined if they can. */
+/** Returns why these can't be the first bytes of the file, completing "could not be downloaded: ..."; undefined if they can. */
 export function problemWith(head: Buffer, about: AboutFile): string | undefined {
 	if (head.length === 0 || typeOfBytes(head) !== undefined) return undefined;
 	const { byUrl, byHeader } = namedTypes(about);

@@ -52,7 +52,7 @@ export function partJson({ texts }: Assembly, number: number, task_id: string): 
 
 /** n8n repeats no run whose failures became items, nor one that slept. */
 const OTHER_PARTS =
-	'The other parts are kept: Retry On Fail, and n8n\'s Retry, pay only for what failed. "Task: Wait" fetches the others by their IDs, which "task_ids" has beside this one.';
+	"The other parts are kept: Retry On Fail and n8n's Retry pay only for what failed. To fetch the others without it, use Task: Wait with their IDs from 'task_ids'.";
 
 /** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined if no single one failed */
 export function failureOfWhole(
@@ -80,7 +80,7 @@ export interface LeftParts {
 	taskIds: string[];
 	assembly: Assembly;
 	/** Whether every part has a task. */
-	isWhole: boolean;
+	isComplete: boolean;
 }
 
 /** Reads an item's parts of a long text that timed out or failed, or whose files were dropped on the way. */
@@ -97,6 +97,6 @@ export function leftIn(json: JsonObject): LeftParts | undefined {
 	return {
 		taskIds,
 		assembly: { texts, longText: mode === 'parts' ? { kind: 'parts' } : { kind: 'join', pauseMs } },
-		isWhole: count === undefined || count === taskIds.length,
+		isComplete: count === undefined || count === taskIds.length,
 	};
 }

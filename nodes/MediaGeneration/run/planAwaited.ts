@@ -34,7 +34,7 @@ function inputTasksOf({ json }: INodeExecutionData): InputTasks {
 /** Returns whether waiting for its tasks would change nothing. */
 function isFinal({ outcome, status }: Failure, left: LeftParts | undefined): boolean {
 	// A task can have an `outcome` of its own. If it is done, none of ours is final.
-	return left?.isWhole === false || (outcome === 'failed' && status !== 'done');
+	return left?.isComplete === false || (outcome === 'failed' && status !== 'done');
 }
 
 function adviceFor(

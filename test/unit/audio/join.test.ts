@@ -178,7 +178,7 @@ describe('WAV', () => {
 		const large = { ...facts, bytes, units: bytes / 2, ranges: [[44, 44 + bytes]] } as SoundFacts;
 		const made = planJoin([large, large], { pauseMs: 0, ...(maxBytes && { maxBytes }) });
 		expect(made).toMatch(
-			`would have 8,589,934,636 bytes, and at most ${limit} are allowed (Max File Size`,
+			`would have 8,589,934,636 bytes, and at most ${limit} are allowed ('Max File Size'`,
 		);
 	});
 });

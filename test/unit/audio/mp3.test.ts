@@ -154,7 +154,7 @@ describe('what is broken', () => {
 			() => Buffer.concat([frames, toneMp3('A tone', { sampleRate: 48000 })]),
 			'has frames of more than one format',
 		],
-		['a tag alone', () => id3v2('Title'), 'holds no sound'],
+		['a tag alone', () => id3v2('Title'), 'contains no sound'],
 		['zeros', () => zeros(100), 'is no sound of a known kind; only MP3 and WAV can be joined'],
 		[
 			'a WAV header',
