@@ -15,6 +15,7 @@ import {
 	wait,
 	warnings,
 } from './node';
+import { TOKEN } from './n8n';
 import { START } from '../support/machine';
 
 const asleep = { ...sound, waitMode: 'callback', options: { gracePeriod: 0 } };
@@ -68,6 +69,9 @@ describe('sleeping', () => {
 			{ taskId: idOf(0), known: { state: 'done' } },
 			{ taskId: idOf(1), callsBack: true },
 		]);
+		// Its service shows a task with its receive URL.
+		expect(execution.saved).toContain('webhook-waiting');
+		expect(execution.saved).not.toContain(TOKEN);
 	});
 
 	test("what n8n's store refuses on waking goes out with the IDs of all tasks; it wakes once", async () => {

@@ -275,11 +275,14 @@ test('what is noted is cleaned and small', () => {
 	const store = {};
 	const clean = <T>(value: T) => JSON.parse(JSON.stringify(value).replaceAll('token', '***')) as T;
 	const ledger = new Ledger(store, RUN, { clean });
-	const request = { ...REQUEST, body: { text: 'a', auth: 'token' } };
+	const url = 'https://n8n.example/webhook-waiting/7?signature=resume';
+	const request = { ...REQUEST, body: { text: 'a', auth: 'token', receive_url: url } };
 	ledger.sending(asked(SLOT, request), 4);
 	ledger.created(asked(SLOT, request), { ...CREATED, answer: { task_id: 't1', echo: 'token' } });
 	ledger.sending(asked(OTHER_ITEM, request), 4);
-	expect(JSON.stringify(store)).not.toContain('token');
+	const failure = { outcome: 'unknown', message: 'token', description: 'd' } as const;
+	ledger.unclear(asked(OTHER_ITEM, request), { failure, sentAt: 5 });
+	expect(JSON.stringify(store)).not.toMatch(/token|resume/);
 	expect(earlier(store, RUN)).toMatchObject({ taskId: 't1' });
 	const list = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
 	const large = { ...CREATED, answer: { task_id: 't1', list } };
