@@ -218,7 +218,7 @@ describe('operations that not every service has', () => {
 			parameters: audio('dub', { targetLanguage: 'de' }),
 		});
 		expect(error?.message).toMatch(/receive_url is required/);
-		expect(error?.description).toMatch(/"receive_url" is the field "Callback URL"/);
+		expect(error?.description).toMatch(/"receive_url" is the field 'Callback URL'/);
 	});
 });
 

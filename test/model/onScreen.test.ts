@@ -147,7 +147,7 @@ test('a refusal names a field of the request as the editor shows it', async () =
 			method === 'POST' ? { status: 400, body: { error: 'model_id is required' } } : undefined,
 	});
 	expect(error?.message).toMatch(/model_id is required/);
-	expect(error?.description).toMatch(/"model_id" is the field "Model" of this node\.$/);
+	expect(error?.description).toMatch(/"model_id" is the field 'Model' of this node\.$/);
 });
 
 test('a text of more than 5,000 characters that is not split is hinted at', async () => {

@@ -196,7 +196,7 @@ describe('On Error', () => {
 		});
 		expect(error?.context).toMatchObject({ itemIndex: 0 });
 		const bad = await runNode({ parameters: sounds('a', '', '') });
-		expect(bad.error?.message).toBe('The field "Text" is empty');
+		expect(bad.error?.message).toBe("The field 'Text' is empty");
 		expect(bad.error?.context).toMatchObject({ itemIndex: 1 });
 		expect(bad.error?.name).toBe('NodeOperationError');
 		expect(bad.requests).toEqual([]);
@@ -591,7 +591,7 @@ describe('the credential', () => {
 			node: goOn,
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
-		expect(json[0]?.error).toBe('The field "Text" is empty');
+		expect(json[0]?.error).toBe("The field 'Text' is empty");
 		expect(json[1]?.error).toMatch(words);
 		const { error } = await runNode({ parameters: sound, credential });
 		expect(error?.message).toMatch(words);
@@ -622,7 +622,7 @@ describe('the credential', () => {
 
 test('an operation that does not exist is refused in words', async () => {
 	const { error } = await runNode({ parameters: { resource: 'song', operation: 'sing' } });
-	expect(error?.message).toBe('There is no operation "sing" of the resource "song"');
+	expect(error?.message).toBe('The resource "song" has no operation "sing"');
 	expect(error?.name).toBe('NodeOperationError');
 	const broken = {
 		get resource(): string {
@@ -655,7 +655,7 @@ test('a field that is wrong is named before anything is read for the others', as
 		],
 		credential: new Error('no credential is set'),
 	});
-	expect(error?.message).toBe('The field "Text" is empty');
+	expect(error?.message).toBe("The field 'Text' is empty");
 	expect(requests).toEqual([]);
 });
 
@@ -717,7 +717,7 @@ describe('Include Input', () => {
 
 	test('a value that is neither true nor false is refused before anything is sent', async () => {
 		const { error, requests } = await ran(sound, {}, { includeInput: 'yes' });
-		expect(error?.message).toBe('"Include Input" must be true or false');
+		expect(error?.message).toBe("'Include Input' must be true or false");
 		expect(requests).toEqual([]);
 	});
 

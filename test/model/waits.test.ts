@@ -134,7 +134,7 @@ describe('Task: Wait', () => {
 			const { error, requests } = await runNode({ parameters, input: from(left) });
 			expect(error?.message).toMatch(/needs the files of its parts$/);
 			// This operation has no field Long Text.
-			expect(error?.description).toMatch(/^Turn "Download Output" on\. Nothing/);
+			expect(error?.description).toMatch(/^Turn 'Download Output' on\. Nothing/);
 			expect(requests).toEqual([]);
 		});
 

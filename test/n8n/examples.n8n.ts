@@ -183,7 +183,7 @@ describe('examples', () => {
 		await checkFiles(execution, 'Use the File', [['.wav']]);
 		await checkFiles(execution, 'Wait Some More', [['.wav']]);
 		const [repeat] = items(execution, 'Correct and Repeat');
-		assert.match(String(repeat?.json.reason), /"Text" is empty/);
+		assert.match(String(repeat?.json.reason), /'Text' is empty/);
 		assert.equal(context.service.creations().length, 2);
 	});
 

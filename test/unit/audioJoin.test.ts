@@ -128,8 +128,8 @@ const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
 const slower = spoken('b', 8_000);
 const noField = { inputBinaryField: '' };
 const SIZE = /: the joined file would have 1,9\d\d,\d{3} bytes, and at most 1,000,000 are allowed/;
-const NO_TEXT = /^The field "Group By" is not a text$/;
-const SET_PAUSE = /^Set "Pause Between Parts \(Ms\)" to such a number/;
+const NO_TEXT = /^The field 'Group By' is not text$/;
+const SET_PAUSE = /^Set 'Pause Between Parts \(Ms\)' to such a number/;
 const belowZero = { options: { pauseBetweenParts: -5 } };
 const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
 
@@ -148,7 +148,7 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		/^Item 1 has no file in the field "data"$/,
 		/: sound, cover\. Nothing was sent\.$/,
 	],
-	['no field', [one], noField, /^The field "Input Data Field Name" is empty$/, /^Fill in/],
+	['no field', [one], noField, /^The field 'Input Data Field Name' is empty$/, /^Fill in/],
 	[
 		'another format',
 		[one, slower],
@@ -164,7 +164,7 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		CONVERT,
 	],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],
-	['a pause below 0', [one], belowZero, /of at least 0 and at most 60000$/, SET_PAUSE],
+	['a pause below 0', [one], belowZero, /from 0 to 60000$/, SET_PAUSE],
 	['a group that is an object', [one], { groupBy: {} }, NO_TEXT, /^Enter text in/],
 ])('refused in words: %s', async (_, input, fields, message, description) => {
 	const parameters = { ...join, ...fields };

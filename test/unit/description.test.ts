@@ -85,6 +85,19 @@ describe('words on screen', () => {
 			expect(placeholder).toMatch(/ollection$/.test(type) ? /^Add / : /^e\.g\. /);
 	});
 
+	test('names of fields stand in single quotes', () => {
+		const names = new Set(fields.map(({ displayName }) => displayName));
+		const texts = fields.flatMap((field) =>
+			[field, ...choicesOf(field)].flatMap(({ description = '' }) => description),
+		);
+		const notices = fields.filter(({ type }) => type === 'notice').map((each) => each.displayName);
+		const quoted = [...texts, ...notices].flatMap((text) =>
+			[...text.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name),
+		);
+		expect(quoted).toContain('Task: Wait');
+		expect(quoted.filter((name) => names.has(name))).toEqual([]);
+	});
+
 	test('actions are in sentence case and without articles', () => {
 		for (const { action: words = '' } of operations) {
 			expect(words).toMatch(/^[A-Z][a-z]+( [a-z]+| ID| API)+s?$/);

@@ -17,8 +17,8 @@ test.each([
 });
 
 test.each<[string, RegExp]>([
-	['v1/task/x', /does not begin with one slash/],
-	['//elsewhere.example/v1/task', /does not begin with one slash/],
+	['v1/task/x', /does not begin with exactly one slash/],
+	['//elsewhere.example/v1/task', /does not begin with exactly one slash/],
 	['/\\elsewhere.example/v1/task', /a backslash/],
 	['/v1/../admin', /the part "\.\."/],
 	['/v1/task?x=1', /a question mark, /],
@@ -28,7 +28,7 @@ test.each<[string, RegExp]>([
 	['/v1/100% a', /the escape "%"/],
 ])('%j is refused', (given, words) => {
 	const { message, description } = refusalOf(() => endpointPath(given));
-	expect(message).toMatch(/^The field "Path" can't be used: /);
+	expect(message).toMatch(/^The field 'Path' can't be used: /);
 	expect(message).toMatch(words);
 	expect(description).toMatch(/e\.g\. \/v1m\/task\/music-generation/);
 });

@@ -29,10 +29,10 @@ export function refusalOf(read: () => unknown): Pick<Failure, 'message' | 'descr
 
 /** The words for a field that has nothing in it. */
 export const empty = (label: string) => [
-	`The field "${label}" is empty`,
-	`Fill in "${label}". If it is an expression, check that this item has a value for it.`,
+	`The field '${label}' is empty`,
+	`Fill in '${label}'. If it is an expression, check that this item has a value for it.`,
 ];
 export const noText = (label: string) => [
-	`The field "${label}" is not a text`,
-	`Enter text in "${label}". An expression must result in text, not in an object or a list.`,
+	`The field '${label}' is not text`,
+	`Enter text in '${label}'. An expression must return text, not an object or a list.`,
 ];

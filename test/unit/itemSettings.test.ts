@@ -98,28 +98,28 @@ test('a task made earlier is always waited for, and has no long text', () => {
 test('an expression that was typed as plain text into an option', () => {
 	const typed = { options: { fileName: '{{ $json.row }}' } };
 	expect(refusalOf(() => read(typed)).message).toBe(
-		'"File Name" contains the expression {{ $json.row }} as plain text, because the field is set to Fixed',
+		"'File Name' contains the expression {{ $json.row }} as plain text, because the field is set to Fixed",
 	);
 });
 
 describe('refused in words', () => {
 	const outside = (label: string, range: string) => [
-		`"${label}" must be a number ${range}`,
-		`Set "${label}" to such a number. Nothing was sent.`,
+		`'${label}' must be a number ${range}`,
+		`Set '${label}' to such a number. Nothing was sent.`,
 	];
-	const noTime = outside('Timeout (Seconds)', 'of at least 0.001 and at most 248188320000');
+	const noTime = outside('Timeout (Seconds)', 'from 0.001 to 248188320000');
 	const unknown = (label: string, ...values: string[]) => [
-		`"${label}" has an unknown value`,
-		`Set "${label}" to one of: ${values.join(', ')}.`,
+		`'${label}' has an unknown value`,
+		`Set '${label}' to one of: ${values.join(', ')}.`,
 	];
 	const [, advice = ''] = outside('Max Characters per Part', '');
-	const characters = ['"Max Characters per Part" must be a whole number of at least 50', advice];
+	const characters = ["'Max Characters per Part' must be a whole number of at least 50", advice];
 	const noSize = outside('Max File Size (MB)', 'of at least 0.001');
-	const pause = outside('Pause Between Parts (Ms)', 'of at least 0 and at most 60000');
+	const pause = outside('Pause Between Parts (Ms)', 'from 0 to 60000');
 	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0');
 	const noSwitch = (label: string) => [
-		`"${label}" must be true or false`,
-		`Turn "${label}" on or off. An expression must result in true or false. Nothing was sent.`,
+		`'${label}' must be true or false`,
+		`Turn '${label}' on or off. An expression must return true or false. Nothing was sent.`,
 	];
 	test.each<[string, Fields, string[]]>([
 		['a switch', { waitForCompletion: 'no' }, noSwitch('Wait for Completion')],
@@ -146,13 +146,13 @@ describe('refused in words', () => {
 
 	const noFiles = { ...join, downloadOutput: false };
 	const splitting = sleeping({ splitFiles: true });
-	const TO_WAIT = /Turn "Wait for Completion" on, or/;
-	const TO_POLL = /^Set "Wait Mode" to "Poll", or change that field/;
+	const TO_WAIT = /Turn 'Wait for Completion' on, or/;
+	const TO_POLL = /^Set 'Wait Mode' to Poll, or change that field/;
 	test.each<[Fields, RegExp, RegExp]>([
-		[{ ...join, ...not }, /^"Long Text: Join.*needs to wait for its/, TO_WAIT],
-		[noFiles, /needs the files of its parts$/, /Turn "Download Output" on, or/],
-		[{ ...parts, ...suspended }, /^"Long Text: One Item.* be combined with Suspend: /, TO_POLL],
-		[splitting, /^"Split Files" can't be combined with Suspend: /, TO_POLL],
+		[{ ...join, ...not }, /^'Long Text: Join.*needs to wait for its/, TO_WAIT],
+		[noFiles, /needs the files of its parts$/, /Turn 'Download Output' on, or/],
+		[{ ...parts, ...suspended }, /^'Long Text: One Item.* be combined with Suspend: /, TO_POLL],
+		[splitting, /^'Split Files' can't be combined with Suspend: /, TO_POLL],
 	])('%j does not go together', (fields, message, advice) => {
 		const refusal = refusalOf(() => read(fields));
 		expect(refusal.message).toMatch(message);
@@ -177,8 +177,8 @@ describe('settings of the run', () => {
 		'Stop After Credits of %j is refused: it does not mean "no limit"',
 		(maximumCredits) => {
 			expect(refusalOf(() => ofRun({ maximumCredits }))).toEqual({
-				message: '"Stop After Credits" must be a number of at least 0',
-				description: 'Set "Stop After Credits" to such a number. Nothing was sent.',
+				message: "'Stop After Credits' must be a number of at least 0",
+				description: "Set 'Stop After Credits' to such a number. Nothing was sent.",
 			});
 		},
 	);

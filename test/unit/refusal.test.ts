@@ -6,12 +6,12 @@ const labels = { model_id: 'Model', model_parameters: ['Aspect Ratio', 'Resoluti
 const request = (kind: string, text = 'Hello') => ({ kind, path: '/', body: { text } });
 
 test.each([
-	['model_id is required', ' "model_id" is the field "Model" of this node.'],
+	['model_id is required', ' "model_id" is the field \'Model\' of this node.'],
 	[
 		'bad model_parameters',
-		' "model_parameters" is the field "Aspect Ratio" or "Resolution" of this node.',
+		" \"model_parameters\" is the field 'Aspect Ratio' or 'Resolution' of this node.",
 	],
-	['no receive_url', ' "receive_url" is the field "Callback URL" of this node.'],
+	['no receive_url', ' "receive_url" is the field \'Callback URL\' of this node.'],
 	['supermodel_idea', ''],
 ])('%s', (said, advice) => {
 	expect(adviceOn(said, { ...request('image'), labels }, OFF)).toBe(advice);
@@ -28,8 +28,7 @@ test('"Task: Create" has the fields of the request itself', () => {
 
 test('a text of more than 5,000 characters that is sent as it is', () => {
 	const long = 'a'.repeat(5_001);
-	const advice =
-		' The text has 5001 characters: the field "Long Text" splits it into several requests.';
+	const advice = " The text has 5001 characters: 'Long Text' splits it into several requests.";
 	expect(adviceOn('too long', request('speech-v1e', long), OFF)).toBe(advice);
 	expect(adviceOn('too long', request('speech-v1e', long.slice(1)), OFF)).toBe('');
 	expect(adviceOn('too long', request('sound-effect', long), OFF)).toBe('');

@@ -230,37 +230,37 @@ test.each([speech, byName, sound, image, music, dialogue, dub, changed, audio('t
 
 describe('bad fields are refused in words', () => {
 	const noAddress = (value: string) => [
-		`The field "Voice" can't be used in an address: it ${value}`,
+		`The field 'Voice' can't be used in an address: it ${value}`,
 		'Enter the ID as the service shows it.',
 	];
 	const noCount = [
-		'"Number of Images" must be a whole number of at least 1',
-		'Set "Number of Images" to such a number. Nothing was sent.',
+		"'Number of Images' must be a whole number of at least 1",
+		"Set 'Number of Images' to such a number. Nothing was sent.",
 	];
 	const noJson = (what: string, example: string) => [
-		`The field "${what}" is not valid JSON`,
-		`Enter a JSON object, e.g. ${example}. Names and texts need double quotes.`,
+		`The field '${what}' is not valid JSON`,
+		`Enter a JSON object, e.g. ${example}. Names and text values need double quotes.`,
 	];
 	const noObject = (what: string, example: string) => [
-		`The field "${what}" is not a JSON object`,
+		`The field '${what}' is not a JSON object`,
 		`Enter an object in braces, e.g. ${example}, not a list, a text or a number.`,
 	];
 	const elsewhere = noAddress('contains the character /');
 	const unpaired = noAddress('contains an unpaired surrogate');
 	const nameless = [
-		'A row of the field "Fields" has no name',
+		"A row of the field 'Fields' has no name",
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
 	];
 	const unknownBody = [
-		'"Body Content Type" has an unknown value',
-		'Set "Body Content Type" to one of: multipart-form-data, json.',
+		"'Body Content Type' has an unknown value",
+		"Set 'Body Content Type' to one of: multipart-form-data, json.",
 	];
 	const inRange = (label: string, range: string) => [
-		`"${label}" must be a number ${range}`,
-		`Set "${label}" to such a number. Nothing was sent.`,
+		`'${label}' must be a number ${range}`,
+		`Set '${label}' to such a number. Nothing was sent.`,
 	];
-	const noSpeed = inRange('Speed', 'of at least 0.5 and at most 1.5');
-	const noStability = inRange('Stability', 'of at least 0 and at most 1');
+	const noSpeed = inRange('Speed', 'from 0.5 to 1.5');
+	const noStability = inRange('Stability', 'from 0 to 1');
 	const noSong = [
 		"The fields 'Lyrics' and 'Tags' are empty",
 		"Fill in 'Lyrics', 'Tags' or both, or set 'Mode' to Simple. Nothing was sent.",
@@ -277,11 +277,11 @@ describe('bad fields are refused in words', () => {
 	const noWords = wrongLine('has no text');
 	const tooFast = wrongLine('has a speed that is not a number from 0.5 to 1.5');
 	const noList = [
-		'The field "Lines" is not a JSON list',
+		"The field 'Lines' is not a JSON list",
 		'Enter a list in brackets, e.g. [{"voice_id": "elevenlabs_aria", "text": "Hi!", "speed": 1.1}].',
 	];
 	const inexactly = (number: number) =>
-		`The field "Extra Body Fields" contains a number with too many digits: it would be sent as ${number}`;
+		`The field 'Extra Body Fields' contains a number with too many digits: it would be sent as ${number}`;
 	const inexact = [
 		inexactly(12345678901234567000),
 		'Put the number in double quotes. Nothing was sent.',
@@ -290,7 +290,7 @@ describe('bad fields are refused in words', () => {
 	const likeAnother = { ...image, prompt: '@img2 like @img1' };
 	const noImage = [
 		'The prompt names @img2, but there is 1 reference image',
-		'Add the input data field of that image to the option "Reference Images", or take the name out of the prompt. Nothing was sent.',
+		"Add the input data field of that image to the option 'Reference Images', or take the name out of the prompt. Nothing was sent.",
 	];
 	const [BODY, QUERY, EXTRA] = ['Body', 'Query', 'Extra Body Fields'];
 	const bodyExample = '{"prompt": "A slow waltz"}';
@@ -319,8 +319,8 @@ describe('bad fields are refused in words', () => {
 			'a loop in words',
 			{ ...sound, ...options({ loop: 'yes' }) },
 			[
-				'"Loop" must be true or false',
-				'Turn "Loop" on or off. An expression must result in true or false. Nothing was sent.',
+				"'Loop' must be true or false",
+				"Turn 'Loop' on or off. An expression must return true or false. Nothing was sent.",
 			],
 		],
 		['a speed in words', { ...speech, voiceSettings: { speed: 'fast' } }, noSpeed],
@@ -355,23 +355,23 @@ describe('bad fields are refused in words', () => {
 	const typed = '{{ $json.text }}';
 
 	test.each<[string, Fields, string]>([
-		['Text', { ...speech, text: typed }, `"Text" contains the expression ${typed}`],
+		['Text', { ...speech, text: typed }, `'Text' contains the expression ${typed}`],
 		[
 			'a part of it',
 			{ ...byName, text: `Dear {{ $json.name }}, hi` },
-			'"Text" contains the expression {{ $json.name }}',
+			"'Text' contains the expression {{ $json.name }}",
 		],
-		['Voice', { ...speech, voiceId: picked(typed) }, `"Voice" contains the expression ${typed}`],
+		['Voice', { ...speech, voiceId: picked(typed) }, `'Voice' contains the expression ${typed}`],
 		[
 			'Extra Body Fields',
 			{ ...sound, ...extra('{"a": "{{ $json.a }}"}') },
-			'"Extra Body Fields" contains the expression {{ $json.a }}',
+			"'Extra Body Fields' contains the expression {{ $json.a }}",
 		],
-		['Body', { ...create, body: `{"a": "${typed}"}` }, `"Body" contains the expression ${typed}`],
+		['Body', { ...create, body: `{"a": "${typed}"}` }, `'Body' contains the expression ${typed}`],
 		[
 			'Fields',
 			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
-			`"Fields" contains the expression ${typed}`,
+			`'Fields' contains the expression ${typed}`,
 		],
 	])('an expression that was typed as plain text: %s', (_, fields, message) => {
 		expect(refusalOf(() => request(fields))).toEqual({
@@ -407,7 +407,7 @@ describe('bad fields are refused in words', () => {
 	])('JSON that a text breaks: %s', (body, expression) => {
 		const broken = { ...create, body: '{"text": "She said "hi""}' };
 		expect(refusalOf(() => request(broken, { ...create, body }))).toEqual({
-			message: 'The field "Body" is not valid JSON',
+			message: "The field 'Body' is not valid JSON",
 			description: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${expression}) }} without quotes around it. Nothing was sent.`,
 		});
 	});
@@ -478,8 +478,8 @@ describe('the ID of a task made earlier', () => {
 
 	test.each([[[]], [['a', '']], [[{}]], [',']])('%j is no list of IDs', (given) => {
 		expect(refusalOf(() => readTaskIds(fieldsWith({ taskId: given })))).toEqual({
-			message: 'The field "Task ID" is empty or contains an invalid ID',
-			description: 'Enter the task_id of each task in "Task ID".',
+			message: "The field 'Task ID' is empty or contains an invalid ID",
+			description: "Enter the task_id of each task in 'Task ID'.",
 		});
 	});
 
@@ -508,7 +508,7 @@ describe('long texts', () => {
 			expect(
 				refusalOf(() => atOnce(textsOf(coded, { ...long, kind: 'join', pauseMs: 0 }))),
 			).toEqual({
-				message: `Sound in the Output Format "${output_format}" can't be joined`,
+				message: `Audio in the format "${output_format}" can't be joined`,
 				description: expect.stringMatching(/MP3 or WAV.*Nothing was sent\.$/) as string,
 			});
 			expect(atOnce(textsOf(coded, { ...long, kind: 'parts' })).length).toBeGreaterThan(0);
@@ -518,9 +518,9 @@ describe('long texts', () => {
 	test.each([' ', '7'])('extra fields that leave nothing to speak (%s) are refused', (text) => {
 		const odd = request({ ...speech, ...extra({ text: text === '7' ? 7 : text }) });
 		expect(refusalOf(() => atOnce(textsOf(odd, long)))).toEqual({
-			message: 'The field "Text" contains no text to speak',
+			message: "The field 'Text' contains no text to speak",
 			description:
-				'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+				"Fill in 'Text'. If it is an expression, check that this item has a value for it. Nothing was sent.",
 		});
 	});
 });

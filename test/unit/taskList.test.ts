@@ -145,9 +145,9 @@ test.each<[object, unknown[]]>([
 	// In the zone of the workflow.
 	[{ createdAfter: '1970-01-01T09:00:02.500' }, ['t3']],
 	[{ createdAfter: '2999-01-01T00:00:00Z' }, []],
-	[{ createdAfter: 'soon' }, ['The filter "Created After" is not a time']],
+	[{ createdAfter: 'soon' }, ["The filter 'Created After' is not a time"]],
 	// Without a filter, a node behind would get all tasks.
-	[{ status: ['done'] }, ['The field "Status" is not a text']],
+	[{ status: ['done'] }, ["The field 'Status' is not text"]],
 ])('one that fits %j, wherever it stands', async (filters, expected) => {
 	const answer = pages([[task(2), task(3), task(1, { status: 'done' })]]);
 	const parameters = { ...getAll, limit: 1, filters };
@@ -157,7 +157,7 @@ test.each<[object, unknown[]]>([
 
 test('a limit that is none is refused for its item', async () => {
 	const { json, requests } = await runNode({ parameters: { ...getAll, limit: 0 }, node: goOn });
-	const error = '"Limit" must be a whole number of at least 1';
+	const error = "'Limit' must be a whole number of at least 1";
 	expect(json).toMatchObject([{ outcome: 'invalid', error }]);
 	expect(requests).toEqual([]);
 });

@@ -71,7 +71,7 @@ export const audioFields: INodeProperties[] = [
 			{
 				...callbackUrlField,
 				description:
-					'Some services refuse a dubbing without an address to report to, even if this node polls: enter any address of yours. Suspend sends its own.',
+					'Some services refuse a dubbing without an address to report to, even if this node polls: enter any address of your own. Suspend sends its own.',
 			},
 		]),
 	]),
@@ -105,7 +105,7 @@ function fileOperation(
 	});
 	return {
 		...texts,
-		description: ui.costing(description, 'by the length of the recording'),
+		description: ui.costing(description, 'according to the length of the recording'),
 		work: {
 			kind: 'creates',
 			callsBack,

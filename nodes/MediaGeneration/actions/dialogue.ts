@@ -100,7 +100,7 @@ function dialogueOf(item: ItemFields): IDataObject {
 	if (speakers.length > MAX_SPEAKERS)
 		throw invalid(
 			`The dialogue has ${speakers.length} voices, more than the ${MAX_SPEAKERS} that a dialogue can have`,
-			'Divide it into several items, and join their files with "Audio: Join". Nothing was sent.',
+			'Split it into several items, and join their files with "Audio: Join". Nothing was sent.',
 		);
 	const list = speakers.map((key) => JSON.parse(key) as IDataObject);
 	return { text: spoken.join('\n'), speakers: list };
@@ -112,7 +112,7 @@ export const generateDialogue: Operation = {
 	action: 'Generate dialogue',
 	description: ui.costing(
 		'Generate speech of several voices in one file',
-		'by the number of characters',
+		'according to the number of characters',
 	),
 	subtitle: 'Dialogue',
 	work: {

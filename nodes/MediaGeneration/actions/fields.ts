@@ -100,8 +100,8 @@ export class ItemFields {
 		const text = typeof value === 'boolean' || value === '' ? String(value) : asText(value);
 		if (text === undefined)
 			throw invalid(
-				`The field "${displayName}" is not a text`,
-				`Enter text in "${displayName}". An expression must result in text, not in an object or a list.`,
+				`The field '${displayName}' is not text`,
+				`Enter text in '${displayName}'. An expression must return text, not an object or a list.`,
 			);
 		checkTyped(this.typed(name), displayName);
 		const trimmed = text.trim();
@@ -112,8 +112,8 @@ export class ItemFields {
 		const text = this.text(field);
 		if (text !== undefined) return text;
 		throw invalid(
-			`The field "${field.displayName}" is empty`,
-			`Fill in "${field.displayName}". If it is an expression, check that this item has a value for it.`,
+			`The field '${field.displayName}' is empty`,
+			`Fill in '${field.displayName}'. If it is an expression, check that this item has a value for it.`,
 		);
 	}
 
@@ -122,7 +122,7 @@ export class ItemFields {
 		const problem = idProblem(text);
 		if (problem === undefined) return encodeURIComponent(text);
 		throw invalid(
-			`The field "${field.displayName}" can't be used in an address: it ${problem}`,
+			`The field '${field.displayName}' can't be used in an address: it ${problem}`,
 			'Enter the ID as the service shows it.',
 		);
 	}
@@ -133,8 +133,8 @@ export class ItemFields {
 		const read = value === '' ? missing === true : asBoolean(value);
 		if (read !== undefined) return read;
 		throw invalid(
-			`"${displayName}" must be true or false`,
-			`Turn "${displayName}" on or off. An expression must result in true or false. Nothing was sent.`,
+			`'${displayName}' must be true or false`,
+			`Turn '${displayName}' on or off. An expression must return true or false. Nothing was sent.`,
 		);
 	}
 
@@ -146,10 +146,10 @@ export class ItemFields {
 		if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
 		const kind = whole ? 'a whole number' : 'a number';
 		const from = least === -Infinity ? '' : ` of at least ${least}`;
-		const to = most === Infinity ? '' : ` and at most ${most}`;
+		const range = most === Infinity ? from : ` from ${least} to ${most}`;
 		throw invalid(
-			`"${displayName}" must be ${kind}${from}${to}`,
-			`Set "${displayName}" to such a number. Nothing was sent.`,
+			`'${displayName}' must be ${kind}${range}`,
+			`Set '${displayName}' to such a number. Nothing was sent.`,
 		);
 	}
 
@@ -164,8 +164,8 @@ export class ItemFields {
 		const value = this.raw(name) || field.default;
 		if (values.some((each) => each === value)) return value;
 		throw invalid(
-			`"${displayName}" has an unknown value`,
-			`Set "${displayName}" to one of: ${values.filter(Boolean).join(', ')}.`,
+			`'${displayName}' has an unknown value`,
+			`Set '${displayName}' to one of: ${values.filter(Boolean).join(', ')}.`,
 		);
 	}
 

@@ -35,7 +35,7 @@ const pictureFields = {
 	model_id: ui.locator('Model', 'modelId', {
 		placeholder: 'e.g. image-1',
 		description:
-			'The model to use. With "Service Default" the request names none: some services then choose one, others refuse the request.',
+			"The model to use. With 'Service Default' the request names none: some services then choose one, others refuse the request.",
 		list: 'searchImageModels',
 	}),
 	generations_count: ui.amount('Number of Images', 'generationsCount', {
@@ -75,7 +75,7 @@ function checkNames(prompt: string, count: number): void {
 	const has = count === 1 ? 'there is 1 reference image' : `there are ${count} reference images`;
 	throw invalid(
 		`The prompt names @img${beyond}, but ${has}`,
-		`Add the input data field of that image to the option "${referencesOption.displayName}", or take the name out of the prompt. Nothing was sent.`,
+		`Add the input data field of that image to the option '${referencesOption.displayName}', or take the name out of the prompt. Nothing was sent.`,
 	);
 }
 

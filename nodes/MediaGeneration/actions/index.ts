@@ -30,8 +30,8 @@ export function operationOf(resource: unknown, operation: unknown): Operation {
 		operations.map((entry) => `${value}: ${entry.value}`),
 	);
 	throw invalid(
-		`There is no operation "${String(operation)}" of the resource "${String(resource)}"`,
-		`Choose Resource and Operation again in this node. There are: ${known.join(', ')}.`,
+		`The resource "${String(resource)}" has no operation "${String(operation)}"`,
+		`Choose 'Resource' and 'Operation' of this node again. There are: ${known.join(', ')}.`,
 	);
 }
 

@@ -101,7 +101,7 @@ export function inputFile(item: ItemFields, row: JsonObject, naming: INodeProper
 
 const namelessRow = ({ displayName }: INodeProperties) =>
 	invalid(
-		`A row of the field "${displayName}" has no name`,
+		`A row of the field '${displayName}' has no name`,
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
 	);
 

@@ -21,7 +21,7 @@ function adviceOnJson(example: string, typed = ''): string {
 	// An expression of n8n within a text in quotes, which begins behind one of `:,[`.
 	const [, inner] = /[:,[]\s*"(?:\\.|[^"\\{]|\{(?!\{))*\{\{\s*(.*?)\s*\}\}/s.exec(typed) ?? [];
 	return inner === undefined
-		? `Enter a JSON object, ${example}. Names and texts need double quotes.`
+		? `Enter a JSON object, ${example}. Names and text values need double quotes.`
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
 }
 
@@ -61,11 +61,11 @@ function jsonValue(nothing: string, field: JsonField): unknown {
 			? parsedJson(given.trim() || nothing, expression)
 			: (given ?? parseJson(nothing));
 	if (value === undefined)
-		throw invalid(`The field "${label}" is not valid JSON`, adviceOnJson(example, expression));
+		throw invalid(`The field '${label}' is not valid JSON`, adviceOnJson(example, expression));
 	const inexact = inexactIn(value);
 	if (inexact !== undefined)
 		throw invalid(
-			`The field "${label}" contains a number with too many digits: it would be sent as ${inexact}`,
+			`The field '${label}' contains a number with too many digits: it would be sent as ${inexact}`,
 			'Put the number in double quotes. Nothing was sent.',
 		);
 	return value;
@@ -75,7 +75,7 @@ export function jsonObject(field: JsonField): JsonObject {
 	const value = jsonValue('{}', field);
 	if (isObject(value)) return value;
 	throw invalid(
-		`The field "${field.label}" is not a JSON object`,
+		`The field '${field.label}' is not a JSON object`,
 		`Enter an object in braces, ${field.example ?? ''}, not a list, a text or a number.`,
 	);
 }
@@ -84,7 +84,7 @@ export function jsonList(field: JsonField): unknown[] {
 	const value = jsonValue('[]', field);
 	if (Array.isArray(value)) return value;
 	throw invalid(
-		`The field "${field.label}" is not a JSON list`,
+		`The field '${field.label}' is not a JSON list`,
 		`Enter a list in brackets, ${field.example ?? ''}.`,
 	);
 }

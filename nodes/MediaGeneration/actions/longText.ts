@@ -70,14 +70,14 @@ export function* textsOf(request: CreationRequest, longText: LongText): Work<str
 	if (longText.kind === 'off') return [text];
 	if (text.trim() === '')
 		throw invalid(
-			'The field "Text" contains no text to speak',
-			'Fill in "Text". If it is an expression, check that this item has a value for it. Nothing was sent.',
+			"The field 'Text' contains no text to speak",
+			"Fill in 'Text'. If it is an expression, check that this item has a value for it. Nothing was sent.",
 		);
 	const format = asText(request.qs?.output_format ?? request.body.output_format) ?? '';
 	if (longText.kind === 'join' && /^(opus|pcm|(u|mu|a)-?law)/i.test(format))
 		throw invalid(
-			`Sound in the Output Format "${quote(format, 40) ?? ''}" can't be joined`,
-			"Choose an Output Format that is MP3 or WAV, or set 'Long Text' to One Item per Part. Nothing was sent.",
+			`Audio in the format "${quote(format, 40) ?? ''}" can't be joined`,
+			"Set 'Output Format' to MP3 or WAV, or 'Long Text' to One Item per Part. Nothing was sent.",
 		);
 	return yield* splitText(text, longText.maxCharacters);
 }

@@ -13,7 +13,7 @@ export function checkTyped(typed: unknown, label: string): void {
 	const [found] = /\{\{\s*\$.*?(?:\}\}|$)/s.exec(typed) ?? [];
 	if (found === undefined) return;
 	throw invalid(
-		`"${label}" contains the expression ${quote(found, 60)} as plain text, because the field is set to Fixed`,
+		`'${label}' contains the expression ${quote(found, 60)} as plain text, because the field is set to Fixed`,
 		'Switch it to Expression (above the field, on the right). Nothing was sent.',
 	);
 }

@@ -7,7 +7,7 @@ import type { ItemSettings } from './waiting';
 /** Some services take this many characters in one request, and no more. */
 export const LONG_TEXT = 5_000;
 
-/** Tells whether a text is sent unsplit although it is longer than many services take. */
+/** Whether a text is sent unsplit although it is longer than many services take. */
 export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
 	const isSpeech = request.kind.startsWith('speech');
 	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
@@ -15,7 +15,7 @@ export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText,
 
 function namesOnScreen(said: string, labels: Labels): string {
 	const named = Object.entries(labels).filter(([name]) => new RegExp(`\\b${name}\\b`).test(said));
-	const quoted = (label: Labels[string]) => [label].flat().map((each) => `"${each}"`);
+	const quoted = (label: Labels[string]) => [label].flat().map((each) => `'${each}'`);
 	return named
 		.map(([name, label]) => ` "${name}" is the field ${quoted(label).join(' or ')} of this node.`)
 		.join('');
@@ -50,7 +50,7 @@ export function adviceOn(
 	const callback: Labels = waiting.kind === 'no' ? { receive_url: 'Callback URL' } : {};
 	const names = namesOnScreen(said, { ...request.labels, ...callback });
 	const length = isLongUnsplit(request, longText)
-		? ` The text has ${requestText(request).length} characters: the field "Long Text" splits it into several requests.`
+		? ` The text has ${requestText(request).length} characters: 'Long Text' splits it into several requests.`
 		: '';
 	return names + length;
 }

@@ -35,7 +35,10 @@ export const soundEffect: Resource = {
 			value: 'generate',
 			name: 'Generate',
 			action: 'Generate sound effect',
-			description: ui.costing('Generate a sound effect from a description', 'by its duration'),
+			description: ui.costing(
+				'Generate a sound effect from a description',
+				'according to its duration',
+			),
 			subtitle: 'Sound Effect',
 			work: {
 				kind: 'creates',

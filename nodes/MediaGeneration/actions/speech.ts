@@ -60,11 +60,11 @@ const spokenField = ui.text('Text', 'text', {
 });
 const speechModelField = ui.locator('Model', 'modelId', {
 	placeholder: 'e.g. eleven_multilingual_v2',
-	description: 'The model to speak with. With "Service Default" the service chooses.',
+	description: "The model to speak with. With 'Service Default' the service chooses.",
 	list: 'searchSpeechModels',
 });
 const formatField = ui.openChoice('Output Format', 'outputFormat', {
-	description: 'Format of the audio file. With "Service Default" the service chooses.',
+	description: "Format of the audio file. With 'Service Default' the service chooses.",
 	options: outputFormats,
 });
 const pathLabels = ui.labelsOf({ voice_id: speakerField, output_format: formatField });
@@ -94,7 +94,7 @@ export const speech: Resource = {
 			action: 'Generate speech by voice ID',
 			description: ui.costing(
 				'Generate speech with a voice from the list or by its ID: start with this one. Offers models, output formats and captions',
-				'by the number of characters',
+				'according to the number of characters',
 			),
 			subtitle: 'Speech',
 			subtitleField: 'voiceId',
@@ -130,7 +130,7 @@ export const speech: Resource = {
 			action: 'Generate speech by voice name',
 			description: ui.costing(
 				'Generate speech with a voice that the service documents by name, e.g. en-US-AriaNeural. Offers captions, but no model or output format',
-				'by the number of characters',
+				'according to the number of characters',
 			),
 			subtitle: 'Speech',
 			subtitleField: 'voice',

@@ -35,7 +35,7 @@ async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<numbe
 	const failure = refusedQuestion(deletion.failure, ui.labelsOf({ task_ids: taskIdField }));
 	const description =
 		failure.outcome === 'unreachable'
-			? 'The tasks may have been deleted all the same: "Task: Get" shows those that are still there.'
+			? 'The tasks may have been deleted anyway: "Task: Get" shows those that are still there.'
 			: failure.description;
 	throw new FailureError({ ...failure, description });
 }
@@ -65,7 +65,7 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	if (doomed.length === 0)
 		throw invalid(
 			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} has finished (${status})`).join(', ')}`,
-			'Only tasks that still run are deleted. To delete finished ones, turn the option "Delete Finished" on.',
+			"Only tasks that are still running are deleted. To delete finished ones, turn the option 'Delete Finished' on.",
 		);
 	const refund = await sendDeletion(from, doomed);
 	for (const taskId of doomed) from.client.account.taskEnded(taskId);

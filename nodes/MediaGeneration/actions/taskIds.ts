@@ -34,8 +34,8 @@ export function readTaskIds(item: ItemFields, own?: string): string[] {
 		: textsBetweenCommas(String(given));
 	if (taskIds.length === 0 || taskIds.includes(''))
 		throw invalid(
-			'The field "Task ID" is empty or contains an invalid ID',
-			'Enter the task_id of each task in "Task ID".',
+			"The field 'Task ID' is empty or contains an invalid ID",
+			"Enter the task_id of each task in 'Task ID'.",
 		);
 	return [...new Set(taskIds)].map(checkedTaskId);
 }

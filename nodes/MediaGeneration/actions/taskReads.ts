@@ -50,7 +50,7 @@ function timeAfter(createdAfter: unknown, timeZone: string): number {
 		return createdAfter === undefined ? 0 : tryToParseDateTime(createdAfter, timeZone).toMillis();
 	} catch {
 		throw invalid(
-			'The filter "Created After" is not a time',
+			"The filter 'Created After' is not a time",
 			'Enter a time such as 2026-01-31T12:00:00Z, or remove the filter. Nothing was sent.',
 		);
 	}

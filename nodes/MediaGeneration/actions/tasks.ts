@@ -27,16 +27,16 @@ const bodyField = ui.jsonField('Body', 'body', {
 
 function refusedPath(reason: string): FailureError {
 	return invalid(
-		`The field "Path" can't be used: ${reason}`,
-		'Enter the path of the endpoint as the service documents it, beginning with one slash, e.g. /v1m/task/music-generation. Parameters go into the field "Query".',
+		`The field 'Path' can't be used: ${reason}`,
+		"Enter the path of the endpoint as the service documents it, beginning with one slash, e.g. /v1m/task/music-generation. Parameters go into the field 'Query'.",
 	);
 }
 
 export function endpointPath(given: string): string {
 	const path = given.trim();
-	if (!/^\/(?!\/)/.test(path)) throw refusedPath('it does not begin with one slash');
+	if (!/^\/(?!\/)/.test(path)) throw refusedPath('it does not begin with exactly one slash');
 	if (/[?#\\]/.test(path))
-		throw refusedPath('it has a question mark, a number sign (#) or a backslash');
+		throw refusedPath('it contains a question mark, a number sign (#) or a backslash');
 	const problem = pathProblem(path);
 	if (problem !== undefined) throw refusedPath(`it ${problem}`);
 	// Encodes what no path may have as it is, such as spaces.
@@ -71,7 +71,7 @@ export const task: Resource = {
 			value: 'delete',
 			name: 'Delete',
 			action: 'Delete task',
-			description: 'Delete tasks that still run; the service usually refunds them',
+			description: 'Delete tasks that are still running; the service usually refunds them',
 			work: { kind: 'reads', read: deleteTasks },
 		},
 		{
@@ -101,7 +101,7 @@ export const task: Resource = {
 			action: 'Create task at another endpoint',
 			description: ui.costing(
 				'Create a task at an endpoint of the service that has no operation here',
-				'as that endpoint does',
+				'as set by that endpoint',
 			),
 			subtitle: 'Create Task',
 			subtitleField: 'path',

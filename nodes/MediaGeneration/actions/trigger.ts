@@ -8,7 +8,7 @@ import * as ui from './ui';
 
 export const triggerFields: INodeProperties[] = [
 	ui.notice(
-		'First publish this workflow: until then n8n answers callbacks with an error, and nothing starts. Then open "Webhook URLs" above and copy the Production URL into the field "Callback URL" of a Media Generation node (with "Wait for Completion" off). The Test URL works once, and only while this node listens.',
+		"Publish this workflow first: until then n8n answers callbacks with an error, and nothing starts. Then copy the Production URL from 'Webhook URLs' above into the field 'Callback URL' of a Media Generation node with 'Wait for Completion' off. The Test URL works once, while this node listens.",
 		'urlNotice',
 	),
 	{

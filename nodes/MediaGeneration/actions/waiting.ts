@@ -70,7 +70,7 @@ const waitModeField = ui.select('Wait Mode', 'waitMode', {
 const waitingFields: INodeProperties[] = [
 	waitModeField,
 	ui.notice(
-		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Add a node with "Task: Wait" after this one: it passes finished items through, waits for the others, and fails for failed tasks. Without it, a failed task continues as a normal item. Stop ends the waiting, not the task.',
+		'The execution sleeps until a callback comes, this n8n sees that all tasks have finished, or the timeout passes. Add a node with "Task: Wait" after this one: it passes finished items through, waits for the others, and fails for failed tasks, which otherwise continue as normal items. Stop ends the waiting, not the task.',
 		'suspendNotice',
 		{ displayOptions: { show: SUSPENDING } },
 	),
@@ -106,7 +106,7 @@ const onTimeoutOption = ui.select('On Timeout', 'onTimeout', {
 		ui.choice(
 			'Return Task',
 			'returnTask',
-			'The item continues with the task as last seen and unfinished set to true',
+			'The item continues with the task as last seen, and with "unfinished" set to true',
 		),
 	],
 	default: 'error',
@@ -150,7 +150,7 @@ export function creatingFields({ fields = [], options = [] }: Resource): INodePr
 	const hides = fields.some(({ name }) => name === 'longText') ? HIDDEN_BY_LONG_TEXT : {};
 	const starting = [
 		ui.notice(
-			'The model decides how often it calls this tool. Add the option "Stop After Credits" to limit what that costs.',
+			"The model decides how often it calls this tool. Add the option 'Stop After Credits' to limit what that costs.",
 			'toolNotice',
 			{ displayOptions: { show: ui.AS_TOOL } },
 		),
@@ -212,8 +212,8 @@ export function readItemSettings(
 /** @param orElse what else helps, behind a comma */
 export function joinNeedsFiles(orElse = ''): FailureError {
 	return invalid(
-		'"Long Text: Join Into One File" needs the files of its parts',
-		`Turn "Download Output" on${orElse}. Nothing was sent.`,
+		"'Long Text: Join Into One File' needs the files of its parts",
+		`Turn 'Download Output' on${orElse}. Nothing was sent.`,
 	);
 }
 
@@ -224,14 +224,14 @@ function checkTogether(waiting: Waiting, longText: LongText, files: FileSettings
 	].find(Boolean);
 	if (waiting.kind === 'suspend' && several)
 		throw invalid(
-			`"${several}" can't be combined with Suspend: a sleeping execution continues with exactly one item per input item`,
-			'Set "Wait Mode" to "Poll", or change that field. Nothing was sent.',
+			`'${several}' can't be combined with Suspend: a sleeping execution continues with exactly one item per input item`,
+			"Set 'Wait Mode' to Poll, or change that field. Nothing was sent.",
 		);
 	if (waiting.kind === 'no' && longText.kind === 'join')
 		throw invalid(
-			'"Long Text: Join Into One File" needs to wait for its parts',
-			'Turn "Wait for Completion" on, or set "Long Text" to "One Item per Part" or "Off". Nothing was sent.',
+			"'Long Text: Join Into One File' needs to wait for its parts",
+			"Turn 'Wait for Completion' on, or set 'Long Text' to One Item per Part or Off. Nothing was sent.",
 		);
 	if (longText.kind === 'join' && !files.download)
-		throw joinNeedsFiles(', or set "Long Text" to "One Item per Part"');
+		throw joinNeedsFiles(", or set 'Long Text' to One Item per Part");
 }
