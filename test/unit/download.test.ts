@@ -56,15 +56,6 @@ test('whatever hosts do, a file comes whole or not at all', async () => {
 	expect(whole).toBeGreaterThan(30);
 });
 
-test('a whole file in one request, with its type', async () => {
-	const { run, requests } = serving(() => ({}));
-	const download = await run({ maxBytes: FILE.length });
-	expect(digest(download.bytes)).toBe(digest(FILE));
-	expect(download.type).toEqual({ mimeType: 'audio/mpeg', extension: 'mp3' });
-	expect(download.received).toBe(FILE.length);
-	expect(requests).toHaveLength(1);
-});
-
 test.each([
 	['without a word', { body: Buffer.alloc(0) }, 'a.srt', 'transcript'],
 	['and its length of 0', { body: Buffer.alloc(0), headers: UNSTATED }, 'a.json', 'transcript'],
@@ -74,23 +65,33 @@ test.each([
 	expect([bytes.length, requests.length, `a.${type.extension}`]).toEqual([0, 1, name]);
 });
 
-const DENIED = { status: 403, headers: { 'content-type': 'application/xml' } };
-test.each([
-	['404', { status: 404 }],
-	['403, as stores without a list say', DENIED],
-])('a file that is not there yet is asked for after 1, 4 and 15 s: %s', async (_name, served) => {
-	const { run, requests, clock } = serving((count) => (count < 4 ? served : {}));
+const afterwards = (seconds: string) => ({ status: 503, headers: { 'retry-after': seconds } });
+test.each<[string, Served, pauseMs: number]>([
+	['404', { status: 404 }, 1_000],
+	// As stores without a list say.
+	['403 in XML', { status: 403, headers: { 'content-type': 'application/xml' } }, 1_000],
+	...[408, 425, 429, 500, 502, 503].map((status): [string, Served, number] => {
+		return [`${status}`, { status }, 400];
+	}),
+	['503 that names a pause', afterwards('9'), 9_000],
+	['503 that names a pause of more than half a minute', afterwards('90'), 30_000],
+	['standing still for a minute', { stallAfter: CUT }, 60_400],
+	['less than 64 kB in a minute after the first', { chunkBytes: 5_000, gapMs: 5_000 }, 120_400],
+])('another try helps after %s', async (_name, served, pauseMs) => {
+	const { run, requests, clock } = serving((count) => (count === 1 ? served : {}));
 	const before = clock.now();
-	expect(digest((await run()).bytes)).toBe(digest(FILE));
-	expect([requests.length, clock.now() - before]).toEqual([4, 20_000]);
+	expect(digest((await run({ maxBytes: FILE.length })).bytes)).toBe(digest(FILE));
+	expect([requests.length, clock.now() - before]).toEqual([2, pauseMs]);
 });
 
-test('four tries are enough, with growing pauses between them', async () => {
-	const { run, requests, clock } = serving(() => ({ breakAfter: CUT }));
+test.each<[string, Served, string, pausesMs: number]>([
+	['four tries are enough', { breakAfter: CUT }, 'the connection was reset', 400 + 800 + 1_600],
+	['a file that is not there yet', { status: 404 }, 'HTTP 404', 1_000 + 4_000 + 15_000],
+])('%s, with growing pauses between them', async (_name, served, words, pausesMs) => {
+	const { run, requests, clock } = serving(() => served);
 	const before = clock.now();
-	await expect(run()).rejects.toThrow('the connection was reset');
-	expect(requests).toHaveLength(4);
-	expect(clock.now() - before).toBe(400 + 800 + 1_600);
+	await expect(run()).rejects.toThrow(words);
+	expect([requests.length, clock.now() - before]).toEqual([4, pausesMs]);
 });
 
 test.each([UNMEASURED, { ...UNMEASURED, 'transfer-encoding': 'identity' }])(
@@ -193,6 +194,7 @@ test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp |
 		'the file host stopped sending',
 		4,
 	],
+	['of a host that drips', { chunkBytes: 1, gapMs: 10_000 }, 1e9, 'less than 64 kB in a minute', 4],
 	['a long page', page, 1e9, /a web page/, 4],
 ])(
 	'%s: refused in words, after tries that may help',
@@ -203,33 +205,7 @@ test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp |
 	},
 );
 
-describe('refusals in passing', () => {
-	test.each([404, 408, 425, 429, 500, 502, 503])('HTTP %d in passing', async (status) => {
-		const { run } = serving((count) => (count < 4 ? { status } : {}));
-		expect(digest((await run()).bytes)).toBe(digest(FILE));
-	});
-
-	test.each([
-		['is kept', '9', 9_000],
-		['is kept for half a minute at most', '90', 30_000],
-	])('Retry-After %s', async (_name, seconds, expectedMs) => {
-		const { run, clock } = serving((count) =>
-			count === 1 ? { status: 503, headers: { 'retry-after': seconds } } : {},
-		);
-		const before = clock.now();
-		await run();
-		expect(clock.now() - before).toBe(expectedMs);
-	});
-});
-
 describe('time', () => {
-	test('a body that stands still is given up after a minute', async () => {
-		const { run, clock } = serving((count) => (count === 1 ? { stallAfter: CUT } : {}));
-		const before = clock.now();
-		expect(digest((await run()).bytes)).toBe(digest(FILE));
-		expect(clock.now() - before).toBe(60_000 + 400);
-	});
-
 	test.each([
 		['64 kB in each minute are enough', { chunkBytes: 64_000, gapMs: 59_000 }, 1],
 		['and the first minute may have less', { chunkBytes: 40_000, gapMs: 31_000 }, 1],
@@ -237,15 +213,6 @@ describe('time', () => {
 		const { run, requests } = serving(() => served);
 		expect(digest((await run()).bytes)).toBe(digest(FILE));
 		expect(requests).toHaveLength(count);
-	});
-
-	test('a host that sends less for a minute is given up', async () => {
-		const made = serving((count) => (count === 1 ? { chunkBytes: 5_000, gapMs: 5_000 } : {}));
-		const before = made.clock.now();
-		expect(digest((await made.run()).bytes)).toBe(digest(FILE));
-		expect(made.clock.now() - before).toBe(120_400);
-		const dripping = serving(() => ({ chunkBytes: 1, gapMs: 10_000 }));
-		await expect(dripping.run()).rejects.toThrow('the file host sent less than 64 kB in a minute');
 	});
 
 	test('what the store takes is no silence of the host, nor hides one', async () => {
@@ -273,12 +240,10 @@ describe('time', () => {
 	);
 });
 
-describe('nothing is left running', () => {
-	test('of a store that fails before it reads', async () => {
-		const made = serving(() => ({}));
-		made.store.trouble.writes = [true];
-		await expect(made.run()).rejects.toThrow('n8n could not store it: no space left on device');
-		expect(made.requests).toHaveLength(1);
-		expect(made.store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
-	});
+test('a store that fails before it reads leaves nothing running', async () => {
+	const made = serving(() => ({}));
+	made.store.trouble.writes = [true];
+	await expect(made.run()).rejects.toThrow('n8n could not store it: no space left on device');
+	expect(made.requests).toHaveLength(1);
+	expect(made.store.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
 });
