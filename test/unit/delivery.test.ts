@@ -1,6 +1,5 @@
 /** The front door of delivery: items, outputs and failures, and that a store may do what it likes. */
 import { Readable } from 'node:stream';
-import type { INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import { soundFactsOf } from '../../nodes/MediaGeneration/audio/scan';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/fileSettings';
@@ -18,11 +17,10 @@ interface World {
 	answer?: (index: number) => number | Buffer | Readable;
 	/** What n8n's store does before it reads. */
 	store?: (stream: Readable) => Promise<unknown>;
-	/** Of stored files. */
-	id?: string;
+	baseUrl?: string | undefined;
 }
 
-function world({ answer = png, store, id }: World = {}) {
+function world({ answer = png, store, baseUrl }: World = {}) {
 	const { context, asked } = fakeN8n({
 		http({ url }) {
 			const given = answer(Number(/\d+$/.exec(url)?.[0]));
@@ -34,20 +32,16 @@ function world({ answer = png, store, id }: World = {}) {
 			};
 		},
 	});
-	const inStore = { now: 0, most: 0 };
 	const { helpers } = context;
 	const stores = helpers.prepareBinaryData.bind(helpers);
 	helpers.prepareBinaryData = async (stream, ...named) => {
-		inStore.most = Math.max(inStore.most, (inStore.now += 1));
 		await store?.(stream as Readable);
-		const data = await stores(stream, ...named);
-		inStore.now -= 1;
-		return id === undefined ? data : { ...data, id };
+		return await stores(stream, ...named);
 	};
-	const delivery = new Delivery(context, { baseUrl: 'https://api.example' });
+	const delivery = new Delivery(context, { baseUrl });
 	const deliver = async (done: Done, wanted: Partial<FileSettings> = {}) =>
 		await delivery.deliver(done, { ...settings, ...wanted }, { index: 0 });
-	return { asked, inStore, context, deliver };
+	return { asked, deliver };
 }
 
 /** A task with so many pictures, or with files of these kinds. */
@@ -59,22 +53,20 @@ function finished(files: number | Array<TaskOutput['kind']>): Done {
 const properties = (outputs: unknown) =>
 	(outputs as Array<{ binaryProperty?: string }>).map(({ binaryProperty }) => binaryProperty);
 
-describe('one item', () => {
-	test('with one file missing: the others are there, and nothing names what is not', async () => {
-		const { deliver } = world({ answer: (index) => (index === 0 ? 403 : png(index)) });
-		const given = finished(3);
-		given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
-		const { items, outputs, failure, files } = await deliver(given);
-		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
-		expect(files.map(({ binary }) => binary !== undefined)).toEqual([false, true, true]);
-		expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
-		expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
-		expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
-		expect(failure?.message).toBe(
-			'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 403',
-		);
-		expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%3E%1B\/0$/);
-	});
+test('one item with one file missing: the others are there, and nothing names what is not', async () => {
+	const { deliver } = world({ answer: (index) => (index === 0 ? 403 : png(index)) });
+	const given = finished(3);
+	given.outputs = [{ url: `${F}/<a>\u001b/0`, kind: 'image' }, ...given.outputs.slice(1)];
+	const { items, outputs, failure, files } = await deliver(given);
+	expect(Object.keys(items[0]?.binary ?? {})).toEqual(['data_1', 'data_2']);
+	expect(files.map(({ binary }) => binary !== undefined)).toEqual([false, true, true]);
+	expect(properties(outputs)).toEqual([undefined, 'data_1', 'data_2']);
+	expect(properties(items[0]?.json.outputs)).toEqual([undefined, 'data_1', 'data_2']);
+	expect(failure).toMatchObject({ outcome: 'undelivered', taskId: 't', status: 'done' });
+	expect(failure?.message).toBe(
+		'Task t is done, but 1 of its 3 files could not be downloaded: the file host answered HTTP 403',
+	);
+	expect(failure?.description).toMatch(/open the addresses: \S+\/%3Ca%3E%1B\/0$/);
 });
 
 test.each<[string, Array<TaskOutput['kind']>, missing: number, string | undefined]>([
@@ -92,78 +84,67 @@ test.each<[string, Array<TaskOutput['kind']>, missing: number, string | undefine
 });
 
 describe('addresses', () => {
-	const deliver = async (url: string, baseUrl?: string, wanted: Partial<FileSettings> = {}) => {
-		const { context, asked } = world();
-		const done = { ...finished(1), outputs: [{ url, kind: 'image' as const }] };
-		const delivery = new Delivery(context, { baseUrl });
-		const given = { ...settings, ...wanted };
-		const { items, failure } = await delivery.deliver(done, given, { index: 0 });
-		const [{ binary, json }] = items as [INodeExecutionData];
-		return { binary, outputs: json.outputs, failure, urls: asked.map((each) => each.url) };
+	const given = (...urls: string[]): Done => {
+		return { ...finished(1), outputs: urls.map((url) => ({ url, kind: 'image' })) };
 	};
 	const dataUrl = (bytes: Buffer, type = 'image/png') =>
 		`data:${type};base64,${bytes.toString('base64')}`;
 
 	test('that are relative begin at the Base URL; without one they lead nowhere', async () => {
 		const url = 'https://api.example/files/1';
-		const { outputs, urls, failure } = await deliver('/files/1', 'https://api.example/media');
-		expect([urls, failure]).toEqual([[url], undefined]);
+		const { deliver, asked } = world({ baseUrl: 'https://api.example/media' });
+		const { outputs } = await deliver(given('/files/1'));
+		expect(asked.map((each) => each.url)).toEqual([url]);
 		expect(outputs).toMatchObject([{ url, binaryProperty: 'data' }]);
-		expect((await deliver('/files/1')).failure).toMatchObject({
+		expect((await world().deliver(given('/files/1'))).failure).toMatchObject({
 			message: expect.stringMatching(/its address names no host$/) as string,
 			description: expect.stringMatching(/open the addresses: \/files\/1$/) as string,
 		});
 	});
 
-	test('that hold their file are a few words in the JSON', async () => {
-		const { context } = world();
+	test.each([
+		[{}, 'data:image/png, 0.2 MB, see data_1'],
+		[{ splitFiles: true }, 'data:image/png, 0.2 MB, see data'],
+		[{ download: false }, undefined],
+	])('that hold their file are a few words in the JSON: %j', async (wanted, words) => {
 		const url = dataUrl(Buffer.concat([png(1), Buffer.alloc(200_000)]));
-		const outputs = [0, 1].map((index) => ({
-			url: index === 0 ? `${F}/0` : url,
-			kind: 'image' as const,
-		}));
 		const metadata = { image_url: url, note: `not ${url}` };
-		const done = { ...doneTask('t', { metadata, outputs: 'its own' }), outputs };
-		const delivery = new Delivery(context, { baseUrl: undefined });
-		for (const splitFiles of [false, true]) {
-			const given = { ...settings, splitFiles };
-			const { items } = await delivery.deliver(done, given, { index: 0 });
-			const image_url = `data:image/png, 0.2 MB, see ${splitFiles ? 'data' : 'data_1'}`;
-			expect(items[0]?.json).toMatchObject({
-				metadata: { image_url, note: metadata.note },
-				task_outputs: 'its own',
-			});
-		}
-		const kept = { ...settings, download: false };
-		const { items } = await delivery.deliver(done, kept, { index: 0 });
-		expect(items[0]?.json.metadata).toEqual(metadata);
+		const done = given(`${F}/0`, url);
+		Object.assign(done.task.raw, { metadata, outputs: 'its own' });
+		const { items } = await world().deliver(done, wanted);
+		const image_url = words ?? url;
+		expect(items[0]?.json).toMatchObject({
+			metadata: { ...metadata, image_url },
+			task_outputs: 'its own',
+		});
 	});
 
-	test('that hold their file are decoded, and nothing is asked for', async () => {
-		const { binary, outputs, urls } = await deliver(dataUrl(png(1)));
-		expect(urls).toEqual([]);
-		expect(Buffer.from(binary?.data?.data ?? '', 'base64')).toEqual(png(1));
-		const fileSize = png(1).length;
-		const file = { fileName: 'image-t.png', mimeType: 'image/png', fileSize };
-		expect(outputs).toEqual([{ kind: 'image', ...file, binaryProperty: 'data' }]);
-		const svg = 'data:image/svg+xml,%3Csvg%20xmlns%3D%22x%22%2F%3E';
-		const drawn = (await deliver(svg)).binary?.data;
-		expect(Buffer.from(drawn?.data ?? '', 'base64').toString()).toBe('<svg xmlns="x"/>');
-		const offered = await deliver(svg, undefined, { download: false });
-		expect(offered.outputs).toEqual([{ url: svg, kind: 'image' }]);
-	});
+	const SVG = 'data:image/svg+xml,%3Csvg%20xmlns%3D%22x%22%2F%3E';
+	test.each([
+		[dataUrl(png(1)), png(1), 'png', 'image/png'],
+		[SVG, Buffer.from('<svg xmlns="x"/>'), 'svg', 'image/svg+xml'],
+	])(
+		'that hold their file are decoded, and nothing is asked for',
+		async (url, bytes, type, mimeType) => {
+			const { deliver, asked } = world();
+			const { items, outputs } = await deliver(given(url));
+			expect(asked).toEqual([]);
+			expect(Buffer.from(items[0]?.binary?.data?.data ?? '', 'base64')).toEqual(bytes);
+			const file = { fileName: `image-t.${type}`, mimeType, fileSize: bytes.length };
+			expect(outputs).toEqual([{ kind: 'image', ...file, binaryProperty: 'data' }]);
+			const offered = await deliver(given(url), { download: false });
+			expect(offered.outputs).toEqual([{ url, kind: 'image' }]);
+		},
+	);
 
+	const page = dataUrl(Buffer.from('<html>'), 'text/html');
 	test.each<[string, string, RegExp]>([
-		[
-			'a page',
-			dataUrl(Buffer.from('<html>'), 'text/html'),
-			/a web page instead of the file: ‹html›$/,
-		],
+		['a page', page, /a web page instead of the file: ‹html›$/],
 		['nothing', 'data:image/png;base64,', /its address contains no file$/],
 		['half an escape', 'data:image/svg+xml,%3', /its address contains no file$/],
 		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and 'Max File Size' is 1 MB$/],
 	])('that hold %s are no files', async (_name, url, message) => {
-		const { failure } = await deliver(url);
+		const { failure } = await world().deliver(given(url));
 		expect(failure?.message).toMatch(message);
 		expect(failure?.description.length).toBeLessThan(300);
 	});
