@@ -4,9 +4,8 @@
  */
 import { typeOfBytes } from '../audio/scan';
 import * as types from '../base/fileTypes';
-import { readJson } from '../base/bounded';
 import { quote } from '../base/words';
-import { isObject, urlOf } from '../base/json';
+import { urlOf } from '../base/json';
 import type { TaskOutput } from '../answers/outputs';
 
 export interface AboutFile extends TaskOutput {
@@ -81,27 +80,14 @@ export function fileTypeOf(head: Buffer, about: AboutFile): types.FileType {
 	return types.typeByExtension(looksLikeJson(text) ? 'json' : 'txt') ?? UNKNOWN;
 }
 
-const ERROR_KEY = /^(errors?|error_?message)$/i;
-
-function isErrorObject(value: unknown): boolean {
-	// One level is enough: recursion would follow what a host sends to any depth.
-	if (Array.isArray(value))
-		return value.length > 0 && value.every((entry) => isObject(entry) && isErrorObject(entry));
-	if (!isObject(value)) return false;
-	const errors = Object.entries(value).filter(([key]) => ERROR_KEY.test(key));
-	return value.success === false || errors.some(([, error]) => Boolean(error));
-}
-
-/** An error that is longer than what is read of a file begins like this. */
-const BEGINS_AS_ERROR = /^[[{\s]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:(?!\s*null))/i;
+/** The beginning of an error: before any list or object within it, a field says so. Its end can lie beyond what is read of a file. */
+const ERROR =
+	/^[[{\s]*[^{}[\]]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:\s*(?!null|false|0|""|[\s\]}]))/i;
 
 /** Returns whether a text is no file of this type. @param expected undefined if no type is known */
 function isMessage(text: string, expected: types.FileType | undefined): boolean {
 	if (text.startsWith('<')) return true;
-	if (looksLikeJson(text)) {
-		const { body } = readJson(text);
-		return body === undefined ? BEGINS_AS_ERROR.test(text) : isErrorObject(body);
-	}
+	if (looksLikeJson(text)) return ERROR.test(text);
 	if (/^(srt|vtt)$/.test(expected?.extension ?? '')) return !/-->|^WEBVTT/.test(text);
 	return expected?.extension === 'json';
 }
