@@ -88,20 +88,20 @@ describe('a request', () => {
 
 describe('an answer', () => {
 	test('beyond its bound has no body, but its beginning and the reason', async () => {
-		const huge = `{"task_id":"t1","list":[${'{},'.repeat(250_000)}{}]}`;
+		const huge = `{"task_id":"t1","list":[${'{},'.repeat(125_000)}{}]}`;
 		const { reply } = await exchanged(responds(200, Readable.from([Buffer.from(huge)])));
-		expect(reply).toMatchObject({ body: undefined, unread: 'with more than 500000 values' });
+		expect(reply).toMatchObject({ body: undefined, unread: 'with more than 250000 values' });
 		expect(readCreation(reply, RAIN)).toMatchObject({
 			kind: 'unclear',
 			failure: {
 				outcome: 'unknown',
 				taskId: 't1',
-				message: expect.stringMatching(/more than 500000 values/) as string,
+				message: expect.stringMatching(/more than 250000 values/) as string,
 			},
 		});
 		expect(readPoll(reply, 't1')).toMatchObject({
 			kind: 'denied',
-			detail: expect.stringMatching(/more than 500000 values/) as string,
+			detail: expect.stringMatching(/more than 250000 values/) as string,
 		});
 	});
 

@@ -28,6 +28,9 @@ const isResultName = (name: string) =>
 	!WORDS_NAME.test(name) &&
 	!name.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => OTHER_WORD.test(word));
 
+/** Characters: parsing a longer one would take long. */
+const MAX_ADDRESS = 20_000;
+
 /** Stands for the host of a relative address, of which only the path is used. */
 const NO_HOST = 'https://service.invalid/';
 
@@ -40,6 +43,7 @@ function isFileAddress(text: string, name: string): boolean {
 	const isNamed = URL_NAME.test(name);
 	if (text === '') return false;
 	if (isDataUrl(text)) return text.includes(',');
+	if (text.length > MAX_ADDRESS) return false;
 	const hasExtension = typeByExtension(extensionOf(text)) !== undefined;
 	if (/^https?:\/\//i.test(text))
 		return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));

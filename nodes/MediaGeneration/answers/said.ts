@@ -87,7 +87,8 @@ const TASK_ID_IN_TEXT = /"task_?id"\s{0,9}:\s{0,9}(?:"([^"\\]{1,500})("?)|(-?\d{
 /** Finds a task that is named anywhere, but not one that the request named. */
 function namedIn(value: unknown, own: readonly string[], depth = 0): string | undefined {
 	if (typeof value !== 'object' || value === null || depth > 20) return undefined;
-	for (const [name, each] of Object.entries(value).slice(0, MAX_LOOKED_AT)) {
+	const first: object = Array.isArray(value) ? value.slice(0, MAX_LOOKED_AT) : value;
+	for (const [name, each] of Object.entries(first).slice(0, MAX_LOOKED_AT)) {
 		const id = TASK_ID.test(name) ? asText(each) : undefined;
 		if (id !== undefined && !own.includes(id)) return id;
 		const inside = namedIn(each, own, depth + 1);
@@ -118,7 +119,7 @@ export interface Said {
 	isSilent: boolean;
 	/** Whether something in front of the service has answered: a page where JSON belongs. */
 	isPage: boolean;
-	/** A task that the answer names, however deep, and the request did not. Its ID can be cut off. */
+	/** A task that the answer to a creation names, however deep, and the request did not. Its ID can be cut off. */
 	named: { taskId: string | undefined } | undefined;
 }
 
@@ -137,8 +138,9 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 	const page = isPage ? ' with a page, from something in front of the service' : undefined;
 	const inWords = found ? `: ${quote(found, MAX_REASON)}` : page;
 	const rest = inWords ?? (unread === undefined ? '' : ` with an answer ${unread}`);
-	const inText = body === undefined ? namedInText(text, own) : undefined;
-	const taskId = namedIn(body, own);
+	// A large answer to anything else is not searched.
+	const inText = request && body === undefined ? namedInText(text, own) : undefined;
+	const taskId = request && namedIn(body, own);
 	return {
 		answer,
 		reasons: `${codes} ${withoutOwnTexts(found ?? '', own)}`,

@@ -14,18 +14,26 @@ export interface Read {
 
 /** Counts what begins or separates values, in texts as well: parsing takes as long as there are values, not as the text is long. */
 function hasMoreValues(json: string, most: number): boolean {
-	let marks = 0;
-	for (let at = 0; at < json.length && marks <= most; at += 1) {
-		const code = json.charCodeAt(at);
-		if (code === 0x2c || code === 0x5b || code === 0x7b) marks += 1;
-	}
-	return marks > most;
+	let left = most;
+	for (const mark of ',[{')
+		for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + 1))
+			if ((left -= 1) < 0) return true;
+	return false;
 }
 
-const isDeeper = (value: unknown, depth: number): boolean =>
-	typeof value === 'object' &&
-	value !== null &&
-	(depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1)));
+/** Looks at each value once, because there can be many. @param most levels */
+function shapeOf(body: unknown, most: number): { isDeeper: boolean; isRounded: boolean } {
+	const shape = { isDeeper: false, isRounded: false };
+	const look = (value: unknown, left: number) => {
+		if (typeof value === 'number')
+			shape.isRounded ||= Math.abs(value) > Number.MAX_SAFE_INTEGER && Math.abs(value) < 1e41;
+		if (typeof value !== 'object' || value === null || shape.isDeeper) return;
+		shape.isDeeper = left === 0;
+		if (left > 0) for (const each of Object.values(value)) look(each, left - 1);
+	};
+	look(body, most);
+	return shape;
+}
 
 /** A double may round a whole number of this length. No ID has more digits. */
 const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
@@ -62,10 +70,9 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 		return unread(`of more than ${Math.round(bound.bytes / 1_000_000)} MB`);
 	if (hasMoreValues(text, bound.values)) return unread(`with more than ${bound.values} values`);
 	const body = parseJson(text);
-	if (isDeeper(body, bound.depth))
-		return unread(`that is nested deeper than ${bound.depth} levels`);
-	const isExact = body === undefined || !/\d{16}/.test(text);
-	return { body: isExact ? body : parseJson(withExactNumbers(text)) };
+	const { isDeeper, isRounded } = shapeOf(body, bound.depth);
+	if (isDeeper) return unread(`that is nested deeper than ${bound.depth} levels`);
+	return { body: isRounded ? parseJson(withExactNumbers(text)) : body };
 }
 
 /**

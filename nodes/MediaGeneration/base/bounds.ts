@@ -8,7 +8,7 @@ export interface Bound {
 }
 
 /** Real answers have a few kB, lists up to 1 MB, and tasks whose files are in the answer as data URLs some MB. */
-export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 500_000 };
+export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 250_000 };
 /** A callback that nobody confirms. Real ones have a few kB, and the text of the task. */
 export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000 };
 /** A callback of which only the ID and the status count. n8n itself reads no more than `N8N_PAYLOAD_SIZE_MAX`. */
