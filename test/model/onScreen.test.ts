@@ -199,3 +199,29 @@ test.each([
 	});
 	expect(hints.filter((each) => / images$/.test(each))).toEqual(hint === undefined ? [] : [hint]);
 });
+
+describe('a recording', () => {
+	const LARGE = 'a.mp3 has 20.1 MB: services usually take at most 20 MB here';
+	const SECOND = 'A dubbing was made, but its second voice failed at the service';
+	const failed = { replacement_status: 'failed' };
+	test.each<[string, number, object, string[]]>([
+		['dub', 20_000_000, {}, []],
+		['dub', 20_100_000, {}, [LARGE]],
+		['transcribe', 20_100_000, {}, []],
+		['dub', 1, { replacement_status: 'done' }, []],
+		['dub', 1, failed, [SECOND]],
+	])('%s: of %d bytes, and %j, is hinted at', async (operation, size, metadata, expected) => {
+		const data = Buffer.alloc(size).toString('base64');
+		const ran = await runNode({
+			parameters: { resource: 'audio', operation, inputBinaryField: 'data', targetLanguage: 'de' },
+			input: [{ json: {}, binary: { data: { data, mimeType: 'audio/mpeg', fileName: 'a.mp3' } } }],
+			answer: ({ method, url }) => {
+				if (method === 'POST') return { body: { success: true, task_id: 't' } };
+				if (!url.includes('/v1/task/')) return undefined;
+				return { body: { id: 't', status: 'done', metadata: { text: 'Hi', ...metadata } } };
+			},
+		});
+		expect(ran.error).toBeUndefined();
+		expect(ran.hints).toEqual([...expected, '1 task created; its cost is not known yet']);
+	});
+});

@@ -118,7 +118,7 @@ test('Image: Get Price that is refused names its own fields', async () => {
 	};
 	const answer = answers({ status: 422, body: { detail: 'too many assets' } });
 	const { error } = await runNode({ parameters, answer });
-	expect(error?.description).toMatch(/"assets" is the field "Number of Reference Images" of/);
+	expect(error?.description).toMatch(/"assets" is the field 'Number of Reference Images' of/);
 });
 
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {

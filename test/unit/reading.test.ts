@@ -24,7 +24,7 @@ test.each([0, 300])('nothing is asked after a Stop, %d ms after the first answer
 
 test('a POST can succeed without a word', async () => {
 	const asked = reading(() => answer(204));
-	expect(await askOptional({ ...asked, body: {} }, 'deletion of tasks')).toEqual({});
+	expect(await askOptional({ ...asked, body: {} }, 'delete tasks')).toEqual({});
 });
 
 test.each<[Reply, RegExp]>([

@@ -84,7 +84,7 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 	const { body, labels } = item.sends(fields, imageExtraFields);
 	const path = '/v1i/task/price';
 	const answer = await attemptAsync(
-		async () => await askOptional({ ...from, path, body }, 'prices of images'),
+		async () => await askOptional({ ...from, path, body, what: 'The price' }, 'quote image prices'),
 	);
 	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, labels));
 	const credits = creditsOf(answer.value);

@@ -25,8 +25,14 @@ export const deletionFields: INodeProperties[] = [
 
 /** Sends once: neither the refusal of a repeat nor its credits would say what the first request did. */
 async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<number | undefined> {
-	const asking = { ...from, path: '/v1/task/delete', body: { task_ids }, tries: 1 };
-	const deletion = await attemptAsync(async () => await askOptional(asking, 'deletion of tasks'));
+	const asking = {
+		...from,
+		path: '/v1/task/delete',
+		body: { task_ids },
+		what: 'The deletion of tasks',
+		tries: 1,
+	};
+	const deletion = await attemptAsync(async () => await askOptional(asking, 'delete tasks'));
 	if (deletion.ok) {
 		const { value: answer } = deletion;
 		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;

@@ -67,17 +67,17 @@ export async function readReply(reading: Reading): Promise<Answer> {
 export const saysNoRoute = ({ httpStatus = 0 }: Failure): boolean =>
 	[404, 405, 410, 501].includes(httpStatus);
 
-/** Asks a route that not every service has. @param what it offers, in words */
-export async function askOptional(reading: Reading, what: string): Promise<JsonObject> {
-	const asked = await attemptAsync(async () => await readBody({ what: `The ${what}`, ...reading }));
+/** Asks a route that not every service has. @param action what it does, in words */
+export async function askOptional(reading: Reading, action: string): Promise<JsonObject> {
+	const asked = await attemptAsync(async () => await readBody(reading));
 	const answer = asked.ok ? (asked.value ?? {}) : undefined;
 	if (isObject(answer)) return answer;
 	const { path } = reading;
 	if (asked.ok) throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
 	const { failure } = asked;
 	if (!saysNoRoute(failure)) throw new FailureError(failure);
-	const message = `The service offers no ${what}`;
-	const description = `It has no POST ${path}, or not for this key. Nothing was changed.`;
+	const message = `This service can't ${action}, or your key may not ask for it`;
+	const description = `It has no POST ${path} for this key. Nothing was changed.`;
 	throw new FailureError({ ...failure, outcome: 'rejected', message, description });
 }
 
