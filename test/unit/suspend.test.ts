@@ -11,7 +11,7 @@ import {
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
-import { ASSEMBLY, FILES } from './itemSettings';
+import { FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';
 
@@ -25,7 +25,7 @@ const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask =
 });
 const open = (...tasks: NotedTask[]): Sleeper => ({
 	items: [{ json: { task_id: tasks[0]?.taskId } }],
-	open: { tasks, files: FILES, assembly: ASSEMBLY, carriesInput: false },
+	open: { tasks, files: FILES, carriesInput: false },
 });
 const complete = (...items: INodeExecutionData[]): Sleeper => ({ items, open: null });
 

@@ -16,7 +16,7 @@ import {
 	type OpenItem,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { type Machine, onMachine } from '../support/machine';
-import { ASSEMBLY, FILES } from './itemSettings';
+import { FILES } from './itemSettings';
 import { fakeN8n, ofCall } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';
 
@@ -41,7 +41,6 @@ const taskOf = (taskId: string): NotedTask => ({
 const open = (...taskIds: string[]): OpenItem => ({
 	tasks: taskIds.map(taskOf),
 	files: FILES,
-	assembly: ASSEMBLY,
 	carriesInput: false,
 });
 
@@ -195,10 +194,6 @@ describe('it sleeps on', () => {
 		['no items', { items: [] }],
 		['other items', { items: [{ json: {} }, { json: {} }] }],
 		['no notes', { kept: {} }],
-		[
-			'notes of another version',
-			{ kept: { [CONTEXT_FIELD]: '{"format":9,"id":"s1","items":[]}' } },
-		],
 		['nothing that n8n could evaluate', { own: { evaluateExpression: () => undefined } }],
 	])('where this node has put nothing to sleep: %s', async (_name, setting) => {
 		const { post } = sleeping(setting);

@@ -63,6 +63,6 @@ function sleeperOf(
 	});
 	const input = includedInput(fields);
 	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);
-	const open = { tasks, assembly, files: settings.files, carriesInput: input !== undefined };
+	const open = { tasks, files: settings.files, carriesInput: input !== undefined };
 	return { items: [carryInput({ json }, input)], open };
 }

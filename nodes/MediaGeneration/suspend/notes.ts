@@ -1,6 +1,5 @@
 /** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
 import type { INodeTypeDescription } from 'n8n-workflow';
-import type { Assembly } from '../files/parts';
 import type { FileSettings } from '../actions/fileSettings';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson, uriEncoded, urlOf } from '../base/json';
@@ -31,11 +30,10 @@ export interface NotedTask extends Watch {
 	known?: Task | undefined;
 }
 
-/** What an item waits for. */
+/** What an item waits for. How its tasks make its output is said in the item itself, as for "Task: Wait". */
 export interface OpenItem {
 	tasks: NotedTask[];
 	files: FileSettings;
-	assembly: Assembly;
 	/** Whether its item has the incoming JSON as `input`, which its output then gets, too. */
 	carriesInput: boolean;
 }
@@ -56,19 +54,15 @@ function moved(items: Notes['items'], byMs: number): Notes['items'] {
 	return items.map((item) => item && { ...item, tasks: item.tasks.map(move) });
 }
 
-/** Raise this with every change to the notes or to their meaning: n8n can be upgraded while executions sleep. */
-const NOTES_FORMAT = 1;
-
 /** Writes times by the machine's clock, because another process may read them, or somebody may set that clock. */
 export function writeNotes({ id, items }: Notes): string {
-	return JSON.stringify({ format: NOTES_FORMAT, id, items: moved(items, clockAheadMs()) });
+	return JSON.stringify({ id, items: moved(items, clockAheadMs()) });
 }
 
-/** Undefined if this node has put nothing to sleep, or another version has, in another format: that sleeps until its deadline. */
+/** Undefined if this node has put nothing to sleep. */
 export function readNotes(kept: unknown): Notes | undefined {
 	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
-	if (!isObject(value) || value.format !== NOTES_FORMAT) return undefined;
-	const { id, items } = value;
+	const { id, items } = isObject(value) ? value : {};
 	if (typeof id !== 'string' || !Array.isArray(items)) return undefined;
 	return { id, items: moved(items as Notes['items'], -clockAheadMs()) };
 }

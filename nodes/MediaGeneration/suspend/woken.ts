@@ -5,7 +5,7 @@ import { assemble } from '../files/assembly';
 import { failureItem, plainFailureItem } from '../files/nodeError';
 import { noteWaking, outcomesIn } from '../files/hint';
 import { carryInput, Delivery } from '../files/delivery';
-import { failureOfWhole } from '../files/parts';
+import { failureOfWhole, leftIn, type Assembly } from '../files/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../answers/verdict';
 import type { TaskEnd } from './ends';
@@ -18,6 +18,8 @@ export interface Sleeping extends Asleep {
 	items: INodeExecutionData[];
 	notes: Notes;
 }
+
+const ONE_TASK: Assembly = { longText: { kind: 'off' }, texts: [] };
 
 type Ends = ReadonlyMap<string, TaskEnd>;
 
@@ -44,7 +46,8 @@ async function wokenItem(
 	ends: Ends,
 	{ note, item, index }: { note: OpenItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData | undefined> {
-	const { tasks, assembly, files, carriesInput } = note;
+	const { tasks, files, carriesInput } = note;
+	const { assembly } = leftIn(item.json) ?? { assembly: ONE_TASK };
 	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = delivery.context.getNode();
