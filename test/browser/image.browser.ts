@@ -42,7 +42,7 @@ void describe('image', () => {
 		await editor.byId('node-execute-button').click();
 		const asleep = editor
 			.byId('output-panel')
-			.getByText(/^Asleep until its task is over \(.+\), or until .* at the latest$/);
+			.getByText(/^Asleep until its task has finished \(.+\), or until .* at the latest$/);
 		await asleep.waitFor();
 		const fields = await strip(editor, {
 			pane: editor.byId('node-parameters'),

@@ -41,8 +41,8 @@ describe('accounts', () => {
 		expect(account.pausedUntil('create')).toBe(NOW + 10_000);
 		account.pause('create', NOW, 9_999_999);
 		expect(account.pausedUntil('create')).toBe(NOW + 300_000);
-		account.pause('outsider', NOW, 300_000);
-		expect(account.pausedUntil('outsider')).toBe(NOW + 30_000);
+		account.pause('callback', NOW, 300_000);
+		expect(account.pausedUntil('callback')).toBe(NOW + 30_000);
 	});
 
 	test('only the end of a task that this process made leaves a slot, and once', () => {
@@ -72,7 +72,7 @@ describe('accounts', () => {
 		['create', [NOW + 4_000, 0, 0]],
 		['poll', [0, NOW + 4_000, 0]],
 		['read', [0, 0, NOW + 4_000]],
-		['outsider', [0, 0, 0]],
+		['callback', [0, 0, 0]],
 	])('a pause is about what it was said of: %s', (purpose, expected) => {
 		expect(learned(purpose, answer(503, '', after))).toEqual(expected);
 		expect(learned(purpose, answer(429, '', after))).toEqual(expected);

@@ -60,7 +60,7 @@ async function refusal(setting: Setting, baseUrl = SERVICE) {
 	const { failure } = thrown as FailureError;
 	expect(failure.outcome).toBe('invalid');
 	expect(failure.description).toMatch(/Nothing was created\./);
-	expect(failure.description).toMatch(/set Wait Mode to "Poll"/);
+	expect(failure.description).toMatch(/set 'Wait Mode' to "Poll"/);
 	return { ...failure, called };
 }
 

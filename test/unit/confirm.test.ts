@@ -94,7 +94,7 @@ describe('many callbacks at once', () => {
 			prepare(client.account);
 			const flood = slowOnes(150).map(async (id) => await ask(id));
 			// Nor for the pause that they made the service ask for.
-			client.account.pause('outsider', now(), 20_000);
+			client.account.pause('callback', now(), 20_000);
 			expect(await ask('t1', how)).toBe('done');
 			expect(machine.elapsed).toBe(0);
 			answerSlow();
@@ -134,7 +134,7 @@ test('all calls that name a task, in whatever spelling, share one answer', async
 		);
 		answerSlow();
 		expect(new Set(await Promise.all(asking))).toEqual(new Set(['done']));
-		expect(client.requests).toMatchObject([{ purpose: 'outsider' }]);
+		expect(client.requests).toMatchObject([{ purpose: 'callback' }]);
 	});
 });
 

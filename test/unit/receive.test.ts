@@ -88,7 +88,7 @@ function outcomeOf(response: WebhookResponse, result: IWebhookResponseData) {
 	return { status: 200, body: result.webhookResponse as unknown, item };
 }
 const UNSIGNED =
-	'this callback does not start the workflow. Set a Callback Secret to have the trigger say why';
+	"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
 const ignored = (why: string) => ({
 	status: 200,
 	body: { received: true, ignored: why },

@@ -132,7 +132,7 @@ test.each<[string, RegExp]>([
 ])('%j is refused in words', (url, words) => {
 	const { message, description } = refusalOf(() => build(url));
 	expect(message).toMatch(words);
-	expect(description).toBe('Correct the field Callback URL. Nothing was created.');
+	expect(description).toBe("Correct the field 'Callback URL'. Nothing was created.");
 });
 
 test('a private callback URL is fine for a private service', () => {

@@ -301,7 +301,7 @@ describe('an execution whose tasks are over is called', () => {
 		expect(warnings.length).toBeLessThanOrEqual(61);
 		expect(warnings[0]).toMatch(words);
 		expect(warnings[0]).toContain('https://n8n.example/webhook-waiting/7/media-generation (');
-		expect(warnings[0]).toContain('Its tasks are over: a, b, c, and 1 more.');
+		expect(warnings[0]).toContain('Its tasks have finished: a, b, c, and 1 more.');
 		expect(warnings[0]).not.toContain('abc');
 	});
 });

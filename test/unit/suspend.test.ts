@@ -92,15 +92,15 @@ const said = (resumeUrl: string) =>
 	}) as string;
 
 test.each<[string[], string]>([
-	[['t0'], 'its task is over (t0)'],
-	[['t0', 't1', 't2'], 'its 3 tasks are over (t0, t1, t2)'],
-	[['t0', 't1', 't2', 't3', 't4'], 'its 5 tasks are over (t0, t1, t2, ...)'],
+	[['t0'], 'its task has finished (t0)'],
+	[['t0', 't1', 't2'], 'its 3 tasks have finished (t0, t1, t2)'],
+	[['t0', 't1', 't2', 't3', 't4'], 'its 5 tasks have finished (t0, t1, t2, ...)'],
 	...['a,b', 'a?ids=b#c', '50%', 'täsk "1"', 'half \ud800'].map((id): [string[], string] => [
 		[id],
-		`its task is over (${id.replace('\ud800', '\ufffd')})`,
+		`its task has finished (${id.replace('\ud800', '\ufffd')})`,
 	]),
 	// The editor renders it as HTML.
-	[['<img src="//x?a&b">'], 'its task is over (&lt;img src="//x?a&amp;b"&gt;)'],
+	[['<img src="//x?a&b">'], 'its task has finished (&lt;img src="//x?a&amp;b"&gt;)'],
 ])('the editor says that %j are waited for, and until when', async (taskIds, words) => {
 	const { metadata, waits } = await asleep(taskIds.map((taskId) => open(sleepingTask(taskId))));
 	const [{ resumeUrl }] = metadata as [{ resumeUrl: string }];

@@ -20,7 +20,7 @@ import { withKey } from '../transport/keyedRequest';
 const ADDRESS = 'Enter the address of the API, without a version such as /v1.';
 
 const BY_STATUS: Readonly<Record<number, string>> = {
-	401: 'The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service. If the service wants the key in another header, change Key Header.',
+	401: "The service does not accept this API key: it is invalid, has expired or was revoked. Copy it again from the API Keys page of the service. If the service wants the key in another header, change 'Key Header'.",
 	403: 'The service accepts this API key, but not for reading the account. Allow it to do so at the service; generating may work all the same.',
 	404: `There is no such service at the Base URL. ${ADDRESS}`,
 	429: 'The service accepts no requests with this API key at the moment. Its daily limit may be reached. Try again later.',

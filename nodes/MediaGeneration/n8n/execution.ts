@@ -13,7 +13,7 @@ export function storeOf(context: IExecuteFunctions): Record<string, unknown> {
 	return givenIdOf(context) === undefined ? {} : context.getContext('node');
 }
 
-/** Tells whether an AI agent runs the node: an agent node of the workflow that has it as a tool, or one of n8n's Agents. */
+/** Returns whether an AI agent runs the node: an agent node of the workflow that has it as a tool, or one of n8n's Agents. */
 export function isToolRun(context: IExecuteFunctions): boolean {
 	const { isToolExecution } = context as Partial<Pick<IExecuteFunctions, 'isToolExecution'>>;
 	const isTool = isToolExecution?.call(context) === true || context.getNode().type.endsWith('Tool');

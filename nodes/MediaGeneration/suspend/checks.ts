@@ -11,7 +11,7 @@ import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
 import { isOfRunning, shownReply } from './watch';
 
-const POLL_INSTEAD = 'set Wait Mode to "Poll". Nothing was created.';
+const POLL_INSTEAD = `set 'Wait Mode' to "Poll". Nothing was created.`;
 
 /** Waking finds its notes by the node's name. For some names n8n refuses the expression, for others it finds nothing. */
 function findsNotes(context: IExecuteFunctions): boolean {
@@ -96,7 +96,7 @@ async function checkOwnReach(
 			`The execution can't be suspended: the service can't reach this n8n, and ${unreached}`,
 			`${advice} Or ${POLL_INSTEAD}`,
 		);
-	const words = `Only callbacks of the service can wake this execution before its deadline, as ${unreached}. ${advice}`;
+	const words = `Only callbacks of the service can wake this execution before its deadline, because ${unreached}. ${advice}`;
 	showHint(context, 'warning', words);
 	logOf(context).warn(words);
 }
@@ -111,7 +111,7 @@ export function warnOfWorkflowTimeout(context: IExecuteFunctions, timeoutMs: num
 		const limitMs = typeof executionTimeout === 'number' ? executionTimeout * 1_000 : 0;
 		if (limitMs <= 0 || limitMs >= timeoutMs) return;
 		const hint = `The workflow's own Timeout (${seconds(limitMs)}) ends before the Timeout of this node (${seconds(timeoutMs)})`;
-		const advice = `: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option Timeout`;
+		const advice = `: n8n cancels the execution if its tasks take longer. Raise it in the workflow's settings, or lower the node's option 'Timeout'`;
 		warn(context, hint, hint + advice);
 	});
 }

@@ -106,11 +106,11 @@ export function isCalledBack(index: number, count: number): boolean {
 export function tooltipFragment(tasks: readonly NotedTask[], until: number): string {
 	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
 	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
-	const subject = tasks.length === 1 ? 'its task is' : `its ${tasks.length} tasks are`;
-	return `#${until}:${uriEncoded(`${subject} over (${inHtml(which)})`)}`;
+	const subject = tasks.length === 1 ? 'its task has' : `its ${tasks.length} tasks have`;
+	return `#${until}:${uriEncoded(`${subject} finished (${inHtml(which)})`)}`;
 }
 
 /** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
 export const waitingTooltip = `={{ ((found) => found
 	? "Asleep until " + decodeURIComponent(found[2]) + ", or until " + new Date(Number(found[1])).toLocaleString() + " at the latest"
-	: "Asleep until its tasks are over")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;
+	: "Asleep until its tasks have finished")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;

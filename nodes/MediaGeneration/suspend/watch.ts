@@ -162,6 +162,6 @@ function reportUnknown({ context, tasks, resumeUrl }: Asleep, reply: SelfReply):
 	const ids = tasks.map(({ taskId }) => taskId);
 	const more = ids.length > 3 ? `, and ${ids.length - 3} more` : '';
 	logOf(context).warn(
-		`an execution that sleeps can't be woken, because n8n does not answer at its own address ${origin}${pathname} (${shownReply(reply)}). Its tasks are over: ${ids.slice(0, 3).join(', ')}${more}. Check N8N_WEBHOOK_URL, N8N_PATH and the proxy in front of n8n`,
+		`an execution that sleeps can't be woken, because n8n does not answer at its own address ${origin}${pathname} (${shownReply(reply)}). Its tasks have finished: ${ids.slice(0, 3).join(', ')}${more}. Check N8N_WEBHOOK_URL, N8N_PATH and the proxy in front of n8n`,
 	);
 }

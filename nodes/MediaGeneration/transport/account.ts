@@ -14,9 +14,9 @@ export type SpeechRoute = 'v1' | 'v3';
 
 /**
  * What a request is for. A pause applies to one purpose: throttled polls hold back no creation, and a creation that met a limit
- * holds back no poll. What an outsider causes by posting to a webhook holds back other callbacks only.
+ * holds back no poll. What somebody causes by posting to a webhook holds back other callbacks only.
  */
-export type Purpose = 'create' | 'poll' | 'read' | 'outsider';
+export type Purpose = 'create' | 'poll' | 'read' | 'callback';
 
 export class Account {
 	private readonly pauses = new Map<Purpose, number>();
@@ -54,7 +54,7 @@ export class Account {
 
 	/** Holds back this purpose in all runs of the account; never shortens a pause. Callbacks are held back for 30 s at most. */
 	pause(purpose: Purpose, nowMs: number, pauseMs: number): void {
-		const longestMs = purpose === 'outsider' ? 30_000 : MAX_RETRY_AFTER_MS;
+		const longestMs = purpose === 'callback' ? 30_000 : MAX_RETRY_AFTER_MS;
 		const until = nowMs + Math.min(pauseMs, longestMs);
 		this.pauses.set(purpose, Math.max(this.pausedUntil(purpose), until));
 	}

@@ -43,7 +43,7 @@ export function baseUrlProblem(value: unknown, allowHttp: unknown = false): stri
 	return undefined;
 }
 
-/** Takes a key as it is meant where it was pasted with `Bearer `, quotes, spaces or characters without a width around it. */
+/** Takes off what was pasted around a key: `Bearer `, quotes, spaces, characters without a width. */
 export function keyIn(value: unknown): string {
 	const text =
 		typeof value === 'string' ? value.replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '') : '';

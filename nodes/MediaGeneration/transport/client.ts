@@ -102,7 +102,7 @@ export async function createClient(
 	context: RequestContext,
 	kept?: CredentialKept,
 ): Promise<ServiceClient> {
-	const { credentials, signedWith } = await openCredential(context, kept);
+	const { credentials, credentialForRequest } = await openCredential(context, kept);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
 
@@ -125,7 +125,7 @@ export async function createClient(
 					withSignal(context, signal),
 					CREDENTIAL,
 					limited,
-					{ credentialsDecrypted: await signedWith() },
+					{ credentialsDecrypted: await credentialForRequest() },
 				)) as RawResponse;
 				const { statusCode: status, headers: answered } = response;
 				const { text: raw, whole } = await readText(response.body);

@@ -97,7 +97,7 @@ export function keptFor(context: N8nContext): CredentialKept {
 export async function openCredential(context: RequestContext, kept: CredentialKept = { since: 0 }) {
 	const first = await recentRead(context, kept);
 	cleanerOf(context).knows(first.credentials);
-	const signedWith = async (): Promise<ICredentialsDecrypted | undefined> => {
+	const credentialForRequest = async (): Promise<ICredentialsDecrypted | undefined> => {
 		const latest = await recentRead(context, kept).catch(() => undefined);
 		if (latest === undefined) return undefined;
 		cleanerOf(context).knows(latest.credentials);
@@ -106,5 +106,5 @@ export async function openCredential(context: RequestContext, kept: CredentialKe
 		const { data } = isSame ? latest : first;
 		return { id: '', name: '', type: CREDENTIAL, data: { ...data } };
 	};
-	return { credentials: first.credentials, signedWith };
+	return { credentials: first.credentials, credentialForRequest };
 }

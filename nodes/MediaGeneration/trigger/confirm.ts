@@ -76,7 +76,7 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 		{
 			taskId,
 			timeoutMs: 5_000,
-			purpose: isOurs ? 'poll' : 'outsider',
+			purpose: isOurs ? 'poll' : 'callback',
 			reportedFailed: claimed?.state === 'failed',
 			askUntil: deadline,
 			isEnough: (task) =>

@@ -22,7 +22,7 @@ interface Received {
 }
 
 const UNTRUSTED =
-	'The files were not downloaded: this callback was neither verified nor signed, so anyone could have chosen their addresses. Turn on "Verify with Service", or set a Callback Secret in the credential';
+	"The files were not downloaded: this callback was neither verified nor signed, so anyone could have chosen their addresses. Turn on 'Verify with Service', or set a 'Callback Secret' in the credential";
 
 /** Makes the item that starts the execution. Fields that this node writes itself are never taken from the task. */
 export function receivedItem(received: Received): INodeExecutionData {

@@ -114,7 +114,7 @@ async function handle(context: IWebhookFunctions, settings: TriggerSettings, cal
 
 /** What the service or this n8n knows of a task is nobody's business without a signature: all refusals get the same words. */
 const UNSIGNED_WORDS =
-	'this callback does not start the workflow. Set a Callback Secret to have the trigger say why';
+	"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
 
 export async function receive(
 	context: IWebhookFunctions,

@@ -48,7 +48,7 @@ export function prepareReceiveUrl(
 	if (problem !== undefined)
 		throw invalid(
 			`The Callback URL can't be used: ${problem}.`,
-			'Correct the field Callback URL. Nothing was created.',
+			"Correct the field 'Callback URL'. Nothing was created.",
 		);
 	if (reference.length > MAX_REFERENCE)
 		throw invalid(
@@ -81,7 +81,7 @@ async function triggerProblem(
 ): Promise<string | undefined> {
 	if (!isTriggerUrl(url, here))
 		return callbackSecret !== ''
-			? `The Callback URL is not signed, as it does not begin with the address of this n8n, ${here}. A trigger with a Callback Secret refuses its callbacks. If it leads to this n8n, set N8N_WEBHOOK_URL to its address.`
+			? `The Callback URL is not signed, because it does not begin with the address of this n8n, ${here}. A trigger with a Callback Secret refuses its callbacks. If it leads to this n8n, set N8N_WEBHOOK_URL to its address.`
 			: undefined;
 	const methods = await publishedMethods(context, url.href);
 	return methods === undefined || methods.includes('POST')
