@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { RESUMPTIONS_AT_ONCE } from '../../nodes/MediaGeneration/suspend/watch';
 import { items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
@@ -17,7 +16,7 @@ const concurrency = 4;
  * restart, by its log of events (`recoverFromLogs`), the main what has no job (`recoverFromQueue`). So each slot of a worker and each
  * resumption of the two webhook processors can cost one execution.
  */
-const underWay = workers * concurrency + 2 * RESUMPTIONS_AT_ONCE;
+const underWay = workers * concurrency + 2 * 4;
 /** Or n8n runs one on what it had before the call that woke it: docs/queue-mode.md, "What n8n can't guarantee". */
 const AS_AT_THE_DEADLINE = 'success, as at the deadline';
 

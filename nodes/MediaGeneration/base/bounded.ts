@@ -35,32 +35,17 @@ function shapeOf(body: unknown, most: number): { isDeeper: boolean; isRounded: b
 	return shape;
 }
 
-/** A double may round a whole number of this length. No ID has more digits. */
-const LONG_NUMBER = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
-
-const exactly = (number: string) => (Number.isSafeInteger(Number(number)) ? number : `"${number}"`);
-
-/** Returns where a text ends that begins here. A regular expression would overflow its stack. */
-function endOfText(json: string, start: number): number {
-	let end = start;
-	let slashes = 0;
-	do {
-		end = json.indexOf('"', end + 1);
-		for (slashes = 0; json[end - 1 - slashes] === '\\';) slashes += 1;
-	} while (slashes % 2 === 1);
-	return end + 1;
-}
+/** What begins and ends texts, or is escaped in one, and numbers that a double may round. No ID has more digits. */
+const QUOTES_AND_LONG_NUMBERS = /(?:\\.){1,1000}|"|(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
 
 /** Makes a text of each number that a double can't hold: a rounded ID is another task's. @param json valid, so that its texts end */
 function withExactNumbers(json: string): string {
-	let exact = '';
-	let start = 0;
-	for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', start)) {
-		const end = endOfText(json, at);
-		exact += json.slice(start, at).replace(LONG_NUMBER, exactly) + json.slice(at, end);
-		start = end;
-	}
-	return exact + json.slice(start).replace(LONG_NUMBER, exactly);
+	let isText = false;
+	return json.replace(QUOTES_AND_LONG_NUMBERS, (found) => {
+		if (found === '"') isText = !isText;
+		const isExact = isText || !/^\d/.test(found) || Number.isSafeInteger(Number(found));
+		return isExact ? found : `"${found}"`;
+	});
 }
 
 /** Never throws. @param whole whether the text is all that was sent */

@@ -17,13 +17,10 @@ export function showHint(
 	quietly(() => context.addExecutionHints({ type, location: 'outputPane', message: clean }));
 }
 
-/** Characters that n8n's guidelines allow in a hint. */
-const LONGEST_HINT = 120;
-
 export function warn(context: IExecuteFunctions, hint: string, line = hint): void {
 	logOf(context).warn(line);
-	const isLong = hint.length > LONGEST_HINT;
-	showHint(context, 'warning', isLong ? `${hint.slice(0, LONGEST_HINT - 3)}...` : hint);
+	// As long as n8n's guidelines allow.
+	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
 }
 
 /** n8n logs an error about longer values (`execution-metadata`, n8n-core 2.41). */

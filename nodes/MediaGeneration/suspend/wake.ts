@@ -11,19 +11,18 @@ import { isObject, parseJson, textsIn } from '../base/json';
 import { isSameId } from '../answers/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
-import { GIVEN_UP, RESUMPTIONS_AT_ONCE, SLEEP_ID, watchOver } from './watch';
+import { watchOver } from './watch';
 import { wokenItems, type Sleeping } from './woken';
 
-/** Executions that n8n is storing: it loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
-const handedOver = new Limiter(RESUMPTIONS_AT_ONCE);
+/** Executions that n8n is storing: it keeps a core busy with each, and loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
+const handedOver = new Limiter(4);
 
 /**
  * Epoch ms, by the ID in the notes. Until then, other calls are refused. n8n loads the execution before it runs this webhook. If the
  * execution has meanwhile gone to sleep on a later node, n8n accepts the stale copy and runs everything in between again.
  */
 const resumedUntil = new BoundedMap<string, number>(20_000);
-/** n8n can lose an execution that it has taken, so that a later call has to count again. */
-const KNOWN_MS = 30_000;
+
 interface Call {
 	sleeping: Sleeping;
 	reported: Reported;
@@ -49,8 +48,8 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	cleanerOf(context).hasUrl(resumeUrl);
 	const body: unknown = context.getBodyData();
 	// Many know the URL. Only a loop of this node knows the ID, which is nowhere but in the notes.
-	const isOwn = isObject(body) && body[SLEEP_ID] === id;
-	const givenUp = isOwn ? textsIn(body[GIVEN_UP]) : [];
+	const isOwn = isObject(body) && body.sleep_id === id;
+	const givenUp = isOwn ? textsIn(body.given_up) : [];
 	return {
 		sleeping: {
 			id,
@@ -115,7 +114,8 @@ async function settle(sleeping: Sleeping): Promise<void> {
 	const { id, context, tasks } = sleeping;
 	const status = await answeredStatus(context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
-	resumedUntil.set(id, hasFailed ? 0 : now() + KNOWN_MS);
+	// n8n can lose an execution that it has taken, so that a later call has to count again.
+	resumedUntil.set(id, hasFailed ? 0 : now() + 30_000);
 	const all = tasks.map(({ taskId }) => taskId);
 	if (status === undefined || hasFailed) watchOver(sleeping, all);
 }

@@ -73,14 +73,6 @@ async function untilAllEnd(
 	});
 }
 
-/** n8n keeps a core busy with each resumption, and loses executions if too many come at once. */
-export const RESUMPTIONS_AT_ONCE = 4;
-
-/** Field by which the call of a loop proves itself, with the ID in the notes. */
-export const SLEEP_ID = 'sleep_id';
-/** Field with the IDs of tasks that the loop gave up. */
-export const GIVEN_UP = 'given_up';
-
 /** @param firstMs pause before the first polls */
 async function callOnceOver(asleep: Asleep, loop: Loop, firstMs: number): Promise<void> {
 	const { id, client } = asleep;
@@ -93,7 +85,8 @@ async function callOnceOver(asleep: Asleep, loop: Loop, firstMs: number): Promis
 	let wasMissing = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
-		const body = { id: tasks[0]?.taskId, [SLEEP_ID]: id, [GIVEN_UP]: givenUp };
+		// The ID in the notes proves that this is no stranger's call.
+		const body = { id: tasks[0]?.taskId, sleep_id: id, given_up: givenUp };
 		const reply = await callInTurn(asleep, body);
 		const meaning = meaningOf(reply);
 		if (meaning === 'over' || (meaning === 'missing' && wasMissing)) return;

@@ -19,8 +19,6 @@ export interface Sleeping extends Asleep {
 	notes: Notes;
 }
 
-const ONE_TASK: Assembly = { longText: { kind: 'off' }, texts: [] };
-
 type Ends = ReadonlyMap<string, TaskEnd>;
 
 export async function wokenItems(
@@ -47,7 +45,10 @@ async function wokenItem(
 	{ note, item, index }: { note: OpenItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData | undefined> {
 	const { tasks, files, carriesInput } = note;
-	const { assembly } = leftIn(item.json) ?? { assembly: ONE_TASK };
+	const assembly: Assembly = leftIn(item.json)?.assembly ?? {
+		longText: { kind: 'off' },
+		texts: [],
+	};
 	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = delivery.context.getNode();

@@ -50,9 +50,6 @@ interface RawResponse {
 	body: unknown;
 }
 
-/** The files of a request may stand still for this long; while they flow, nothing gives it up. */
-const MAX_STANDSTILL_MS = 60_000;
-
 /** Makes one request within its time. Never rejects. */
 async function requestWithin<T>(
 	options: IHttpRequestOptions,
@@ -61,8 +58,8 @@ async function requestWithin<T>(
 ): Promise<Awaited<T> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, signal);
 	const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
-	if (upload !== undefined)
-		upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : MAX_STANDSTILL_MS);
+	// While its files flow, nothing gives it up; they may stand still for a minute.
+	if (upload !== undefined) upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : 60_000);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
 		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
 	};

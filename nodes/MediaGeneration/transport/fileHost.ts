@@ -145,9 +145,6 @@ export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): By
 	return factory.from(chunks, { objectMode: false });
 }
 
-/** Less than this in a minute after the first would hold a download, and what waits for it, for days. */
-const LEAST_BYTES = 64_000;
-
 /**
  * Yields a body's chunks, and throws if the host sends none for a minute, or too few. The reader may take any time. One timer watches the
  * whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
@@ -167,7 +164,8 @@ export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGe
 			if (silentMs >= MINUTE_MS) problem = 'the file host stopped sending';
 			else if (minuteMs >= MINUTE_MS) {
 				if (bytes < least) problem = 'the file host sent less than 64 kB in a minute';
-				[bytes, least, waitedMs] = [0, LEAST_BYTES, -silentMs];
+				// Less in a minute after the first would hold a download, and what waits for it, for days.
+				[bytes, least, waitedMs] = [0, 64_000, -silentMs];
 			}
 			if (problem !== undefined) return opened.close();
 			await sleep(MINUTE_MS - Math.max(silentMs, waitedMs + silentMs), over.signal);

@@ -39,7 +39,6 @@ class Callbacks {
 	readonly unknown = new BoundedMap<string, number>();
 }
 
-const MOST_WAITING = 20;
 const ofAccounts = new BoundedMap<Account, Callbacks>();
 
 /** A client whose requests wait for their turn, and end by the deadline. */
@@ -69,7 +68,7 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 	if (present !== undefined) return await present;
 	if (!isOurs && (lanes.unknown.get(id) ?? 0) > now())
 		return { kind: 'missing', detail: 'unknown a moment ago' };
-	if (!isOurs && lane.turns.waiting >= MOST_WAITING)
+	if (!isOurs && lane.turns.waiting >= 20)
 		return { kind: 'busy', detail: 'too many callbacks at once' };
 	const asking = askUntilClear(
 		inTurn(client, lane, deadline),
