@@ -66,7 +66,7 @@ test('one that finds a slot lets the next one ask at once, in their order; who i
 	const { clock, asked, asks } = await closed();
 	const all = [asks('a', [CREATED]), asks('b', [CREATED]), asks('c', [FULL, CREATED])];
 	await clock.run(Promise.all([...all, asks('d', [CREATED])]));
-	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'd 6000', 'c 6000']);
+	expect(asked).toEqual(['a 2000', 'b 2000', 'c 2000', 'd 4000', 'c 4000']);
 });
 
 describe('a queue that is full by itself', () => {
@@ -105,6 +105,19 @@ describe('a queue that is full by itself', () => {
 		const from = asked.length;
 		await clock.run(asks('other', [CREATED], { voice: 'w' }));
 		expect(asked.length - from).toBeLessThanOrEqual(2);
+	});
+
+	test('gets its turn while many of another voice find room', async () => {
+		const { clock, asked, asks } = await closed();
+		for (const voice of ['1', '2'])
+			void asks(`full ${voice}`, [FULL, FULL, CREATED], { ...LONG, voice });
+		await clock.advance(10_000);
+		const others = Array.from(
+			{ length: 20 },
+			async () => await asks('w', [CREATED], { voice: 'w' }),
+		);
+		await clock.run(Promise.all(others));
+		expect(asked.slice(4, 7)).toEqual(['w 14000', 'full 1 14000', 'full 2 14000']);
 	});
 
 	test('by the words of a text that is always refused holds up the same voice for one pause', async () => {
@@ -154,6 +167,18 @@ test.each([1, 5, 150])(
 		expect(asked.filter((line) => line.includes('late'))).toEqual([]);
 	},
 );
+
+test('after a probe that found room, the pause is short again; after one for an end of this process it is not', async () => {
+	const one = await closed();
+	const both = [one.asks('a', [FULL, CREATED]), one.asks('b', [FULL, FULL, CREATED])];
+	await one.clock.run(Promise.all(both));
+	expect(one.asked.slice(2)).toEqual(['a 14000', 'b 14000', 'b 16000']);
+	const other = await closed();
+	other.ends(7_000);
+	const own = [other.asks('a', [FULL, CREATED]), other.asks('b', [FULL, FULL, CREATED])];
+	await other.clock.run(Promise.all(own));
+	expect(other.asked.slice(2)).toEqual(['a 7000', 'b 14000', 'b 29000']);
+});
 
 test.each<[string, Reply, string[]]>([
 	['a longer one', after(FULL, 20), ['a 20000', 'a 24000']],

@@ -54,6 +54,7 @@ export class FullAccount {
 	private refusal: Refusal | undefined;
 	/** Queues that were refused. One that is full holds up no other. Once two are, the account is. */
 	private readonly full = new Set<string>();
+	private wasRefused = false;
 	/** Finished tasks whose free slot has already been used. */
 	private endsUsed = 0;
 	private pauseMs = 0;
@@ -105,10 +106,11 @@ export class FullAccount {
 		this.refusal === undefined ||
 		(this.refusal.kind === 'full' && this.full.size < 2 && !this.full.has(queue));
 
-	/** The first one whose queue was not refused, or else the first one. */
+	/** After a refusal, one of a queue that was not refused. Else the first one, so that a full queue is asked about, too. */
 	private get nextToAsk(): Place | undefined {
 		const closed = this.line.filter((place) => !this.isOpen(place));
-		return closed.find(({ queue }) => !this.full.has(queue)) ?? closed[0];
+		const other = closed.find(({ queue }) => this.wasRefused && !this.full.has(queue));
+		return other ?? closed[0];
 	}
 
 	/** Epoch ms from which one may be sent; Infinity until something changes. */
@@ -132,8 +134,13 @@ export class FullAccount {
 	answered(place: Place, creation: Creation, nowMs: number): void {
 		const hasAsked = this.asking === place;
 		// A creation rejected for another reason does not use up the free slot.
-		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry')
+		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry') {
+			const isByPause = this.endsUsed === this.account.ends;
+			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
+			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
 			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
+		}
+		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
 		if (creation.kind === 'full' || creation.kind === 'limited') {
 			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
 			this.close(creation, place.queue, nowMs);
