@@ -13,6 +13,9 @@ const RESOURCES = {
 /** Between the least that a part may have and what one paragraph has. */
 const MAX_CHARACTERS = 80;
 
+/** Longer than any task takes that ends. A day of polls tells no more of one that never does. */
+export const LONGEST_S = 10_000;
+
 /** The part of a text that says which item and part it is for. */
 export const slotOf = (item: number, part: number) => `i${item}p${part}`;
 
@@ -47,8 +50,7 @@ export function fieldsBehind({ behind }: History, json: IDataObject): INodeParam
 		taskId: json.task_id as string,
 		waitMode: behind === 'callback' ? 'callback' : 'poll',
 		downloadOutput: true,
-		// Longer than any task takes that ends.
-		options: { timeout: 10_000, gracePeriod: 0 },
+		options: { timeout: LONGEST_S, gracePeriod: 0 },
 	};
 }
 
@@ -57,6 +59,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 	const { node, items } = history;
 	const item = items[index] as ItemScript;
 	const text = textOf(history, index, salt);
+	const timeout = item.timeout === 0 && item.wait === 'suspend' ? LONGEST_S : item.timeout;
 	const speaks = node.operation === 'voiceId' || node.operation === 'voiceName';
 	return {
 		...RESOURCES[node.operation],
@@ -72,7 +75,7 @@ export function fieldsOf(history: History, index: number, salt: string): INodePa
 		longText: speaks ? item.longText : 'off',
 		downloadOutput: item.download,
 		options: {
-			...(item.timeout === 0 ? {} : { timeout: item.timeout }),
+			...(timeout === 0 ? {} : { timeout }),
 			onTimeout: item.onTimeout,
 			maxCharacters: MAX_CHARACTERS,
 			splitFiles: item.splitFiles,

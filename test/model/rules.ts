@@ -2,6 +2,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { brokenRules as broken, type Evidence, type Excuse, type Run } from '../support/rules';
 import { indexOf as linkOf, ownOf, saidOf } from '../support/said';
+import { LONGEST_S } from './fields';
 import type { History } from './history';
 import { KEY, SECRET, TOKEN, type Execution, type N8n } from './n8n';
 import type { Sent, Service, Task } from './service';
@@ -236,9 +237,6 @@ function budgetsOf({ n8n, service, history }: World): Evidence['budgets'] {
 	});
 }
 
-/** The timeout of a sleeping execution, where none is set. */
-const A_DAY_S = 86_400;
-
 /** What an item says of what was paid, and of what still runs. */
 function untrue({ n8n, service, history }: World): string[] {
 	return n8n.executions.flatMap((execution) => {
@@ -256,7 +254,7 @@ function untrue({ n8n, service, history }: World): string[] {
 				wait === 'suspend' &&
 				!history.events.some(({ kind }) => kind === 'clock set forward') &&
 				open.length > 0 &&
-				open.every(({ createdMs }) => (endedMs ?? 0) < createdMs + (timeout || A_DAY_S) * 1000);
+				open.every(({ createdMs }) => (endedMs ?? 0) < createdMs + (timeout || LONGEST_S) * 1000);
 			const paid = service.sent.some(
 				({ executionId, slot, fate, task, atMs }) =>
 					executionId === id &&
