@@ -6,7 +6,7 @@ import { loadProcesses, SEED, SEEDS } from './processes';
 
 const NUM_RUNS = Math.ceil(SEEDS / 4);
 
-const processes = loadProcesses();
+const processes = loadProcesses(1);
 
 /** Calls with one text, each so many s after the one before, whose node is tried twice. */
 const callsOf = (

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { neighbours, playBeside } from './neighbours';
 import { loadProcesses, SEED, SEEDS } from './processes';
 
-const NUM_RUNS = Math.ceil(SEEDS / 20);
+const NUM_RUNS = Math.ceil(SEEDS / 10);
 
-const processes = loadProcesses();
+const processes = loadProcesses(1);
 
 test(
 	'after any history of an account beside another one, it went as it goes alone',
