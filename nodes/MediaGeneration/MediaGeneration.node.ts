@@ -72,7 +72,9 @@ export class MediaGeneration implements INodeType {
 	methods = {
 		credentialTest,
 		listSearch: {
+			searchAspectRatios: listSearch('searchAspectRatios'),
 			searchImageModels: listSearch('searchImageModels'),
+			searchResolutions: listSearch('searchResolutions'),
 			searchSpeechModels: listSearch('searchSpeechModels'),
 			searchVoices: listSearch('searchVoices'),
 		} satisfies Record<ListName, unknown>,

@@ -19,8 +19,13 @@ void describe('image', () => {
 		await editor.addManualTrigger();
 		await editor.addNode('image generation', 'Generate image');
 		await editor.fill('prompt', 'A lighthouse at dawn, watercolour');
+		// The lists follow the model.
+		await editor.pick('modelId', 'image-2');
+		await editor.openList('aspectRatio');
+		await editor.page.getByText(/publishes no list of aspect ratios for this model/).waitFor();
 		await editor.pick('modelId', 'image-1');
-		await editor.choose('aspectRatio', '16:9 (Landscape)');
+		await editor.pick('aspectRatio', '16:9');
+		await editor.pick('resolution', '2K');
 		await editor.executeStep();
 		await editor.viewFile();
 		const shown = editor.byId('output-panel').locator('img[src*="binary-data"]');

@@ -25,7 +25,7 @@ describe('an image with reference files', () => {
 		operation: 'generate',
 		prompt,
 		modelId: 'image-1',
-		aspectRatio: '1:1',
+		aspectRatio: { __rl: true, mode: 'list', value: '1:1' },
 		downloadOutput: false,
 		options,
 	});

@@ -183,9 +183,11 @@ test('the hint of the costs is there before the execution sleeps', async () => {
 });
 
 test.each([
-	[4, 'The service made 2 of 4 images'],
-	[2, undefined],
-])('fewer images than were asked for: %d', async (generationsCount, hint) => {
+	[4, undefined, 'The service made 2 of 4 images'],
+	[4, { models: [{ model_id: 'n' }, { model_id: 'm', max_generations: '2' }] }, 'most'],
+	[4, { models: [{ model_id: 'n', max_generations: 2 }] }, 'The service made 2 of 4 images'],
+	[2, undefined, undefined],
+])('fewer images than were asked for: %d, %j', async (generationsCount, models, hint) => {
 	const result_images = [
 		{ imageUrl: 'https://files.example/1.png' },
 		null,
@@ -193,11 +195,19 @@ test.each([
 	];
 	const done = { id: 't1', status: 'done', type: 'imagen2', metadata: { result_images } };
 	const image = { resource: 'image', operation: 'generate', prompt: 'A boat', modelId: 'm' };
-	const { hints } = await runNode({
+	const { hints, requests } = await runNode({
 		parameters: { ...image, generationsCount, downloadOutput: false },
-		answer: ({ method }) => ({ body: method === 'POST' ? { task_id: 't1' } : done }),
+		answer({ method, url }) {
+			if (url.endsWith('/v1i/models')) return models ? { body: models } : { status: 404, body: {} };
+			return { body: method === 'POST' ? { task_id: 't1' } : done };
+		},
 	});
-	expect(hints.filter((each) => / images$/.test(each))).toEqual(hint === undefined ? [] : [hint]);
+	const limit = 'The service made 2 of 4 images: the model makes at most 2 per task';
+	const said = hint === 'most' ? limit : hint;
+	expect(hints.filter((each) => / images/.test(each))).toEqual(said === undefined ? [] : [said]);
+	// Nothing is asked that nobody needs.
+	const asked = requests.filter((each) => each.includes('/v1i/models'));
+	expect(asked).toHaveLength(hint === undefined ? 0 : 1);
 });
 
 describe('a recording', () => {

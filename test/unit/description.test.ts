@@ -169,6 +169,37 @@ describe('pickers', () => {
 		}
 	});
 
+	const speaks = { resource: 'speech', operation: 'generateByVoiceId', text: 'Hi' };
+	const paints = { resource: 'image', operation: 'generate', prompt: 'A boat' };
+	const voice = '21m00Tcm4TlvDq8ikWAM';
+	test.each<[field: string, refused: string[], accepted: string[]]>([
+		[
+			'voiceId',
+			['a/b', 'a\\b', 'a?b', 'a#b', 'a%2Fb', 'a b', 'https://x.example/v', 'http:x'],
+			[voice, `elevenlabs_${voice}`, 'edge_en-US-AriaNeural', ` ${voice}\n`, '={{ $json.a }} /'],
+		],
+		[
+			'modelId',
+			['https://x.example/m', 'a b', 'a?b', 'a#b', 'a%b', 'a\\b'],
+			['', 'eleven_v3', 'house/model:1.5', ' eleven_v3 ', '={{ $json.model }}'],
+		],
+		['aspectRatio', [], ['', '16:9', '1024 x 768', '={{ $json.ratio }}']],
+	])('By ID of %s refuses what can not be one, in words', (name, refused, accepted) => {
+		const values = name === 'aspectRatio' ? paints : { ...speaks, voiceId: voice };
+		const problems = (value: string) => {
+			const parameters = valuesWith({ ...values, [name]: { __rl: true, mode: 'id', value } });
+			const issues = NodeHelpers.getNodeParametersIssues(
+				action.properties,
+				{ parameters, typeVersion: 1 } as unknown as INode,
+				action,
+			);
+			return issues?.parameters?.[name];
+		};
+		for (const value of refused)
+			expect(problems(value)).toEqual([expect.stringMatching(/^Enter the ID alone: no address, /)]);
+		expect(accepted.map(problems)).toEqual(accepted.map(() => undefined));
+	});
+
 	test('the node answers every list that a picker asks for, and no other', () => {
 		const asked = pickers.flatMap(({ modes = [] }) =>
 			modes.flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),

@@ -1,18 +1,22 @@
 /** "From List": what the editor gets to show page by page, and what it says where there is no list. */
 import type { ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+import { imageLimits } from '../../nodes/MediaGeneration/actions/model';
 import type { ListName } from '../../nodes/MediaGeneration/actions/ui';
+import type { ServiceClient } from '../../nodes/MediaGeneration/transport/client';
 import { onMachine } from '../support/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import { runNode, type Answer } from '../model/node';
 import { fakeN8n } from '../support/n8n';
 
-const BY_ID = 'Or choose By ID and enter the ID as the service shows it.';
+const BY_ID = 'Or choose By ID and enter it as the service shows it.';
 
 interface Given {
 	filter?: string;
 	token?: string;
 	credential?: object | Error;
+	/** The field "Model" of the node. */
+	model?: unknown;
 	/** What the service answers; nothing is 404. @param count how many requests came before */
 	answer?: (path: string, count: number) => Answer | undefined;
 }
@@ -22,10 +26,11 @@ let accounts = 0;
 
 /** One question of the editor. */
 async function ask(name: ListName, given: Given = {}) {
-	const { filter, token, credential = {}, answer } = given;
+	const { filter, token, credential = {}, model, answer } = given;
 	accounts += 1;
 	const baseUrl = `https://lists-${accounts}.example`;
 	const { context, sent } = fakeN8n<ILoadOptionsFunctions>({
+		own: { getCurrentNodeParameter: (name: string) => (name === 'modelId' ? model : undefined) },
 		credential: credential instanceof Error ? credential : { baseUrl, ...credential },
 		service({ url }, count) {
 			const found = answer?.(url.slice(baseUrl.length), count - 1) ?? { status: 404, body: {} };
@@ -202,6 +207,47 @@ test('a list that may be left out begins with "Service Default", on its first pa
 	]);
 	const searched = await ask('searchSpeechModels', { answer, filter: 'm' });
 	expect(valuesOf(searched.found)).toEqual(['m1']);
+});
+
+describe('what an image model accepts', () => {
+	const models = [
+		{ model_id: 'a', aspect_ratios: ['1:1', '16:9'], resolutions: ['1K', 2] },
+		{ id: 'b', aspect_ratios: ['16:9', '2:3', null], resolutions: 'any' },
+		{ model_id: 'c', aspect_ratios: [] },
+	];
+	const answer = only('/v1i/models', () => ({ models }));
+	const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+	test.each<[list: ListName, model: unknown, values: string[]]>([
+		['searchAspectRatios', byId(' a '), ['1:1', '16:9']],
+		['searchAspectRatios', 'b', ['16:9', '2:3']],
+		['searchAspectRatios', byId(''), ['1:1', '16:9', '2:3']],
+		['searchAspectRatios', '={{ $json.model }}', ['1:1', '16:9', '2:3']],
+		['searchAspectRatios', null, ['1:1', '16:9', '2:3']],
+		['searchResolutions', byId('a'), ['1K', '2']],
+		['searchResolutions', byId('b'), ['any']],
+	])('%s of %j', async (list, model, values) => {
+		const { found, asked } = await ask(list, { model, answer });
+		expect(valuesOf(found)).toEqual(['', ...values]);
+		expect(asked).toEqual(['/v1i/models']);
+	});
+
+	test.each<[list: ListName, model: string, answer: Given['answer'], what: string]>([
+		['searchAspectRatios', 'c', answer, 'aspect ratios for this model'],
+		['searchResolutions', 'new', answer, 'resolutions for this model'],
+		['searchResolutions', '', () => undefined, 'resolutions'],
+	])('%s of %j: none, in words', async (list, model, given, what) => {
+		const { error } = await ask(list, { model, answer: given });
+		expect(error?.message).toBe(`The service publishes no list of ${what}`);
+		expect(error?.description).toBe(`Leave the field empty if the model accepts none. ${BY_ID}`);
+	});
+});
+
+test('the limits of the models, a mere hint, are not waited for during a pause', async () => {
+	const [account, send] = [{ pausedUntil: () => Date.now() + 30_000 }, jest.fn()];
+	const client = { account, send } as unknown as ServiceClient;
+	expect(await imageLimits({ client, signal: undefined })).toEqual(new Map());
+	expect(send).not.toHaveBeenCalled();
 });
 
 test('an entry is shown with what the service says of it', async () => {

@@ -6,6 +6,8 @@ import { unreadable } from '../answers/failures';
 import { creditsOf } from '../answers/balance';
 import type { InputFile, ItemFields } from './fields';
 import { bodyTypeField, inputFile, isForm } from './inputFiles';
+import { modelEntry } from './model';
+import { pickList, type PickList } from './pickLists';
 import type { Resource, ReadSource } from './operation';
 import * as ui from './ui';
 import { refusedQuestion } from './refusal';
@@ -18,17 +20,15 @@ const promptField = ui.text('Prompt', 'prompt', {
 	description: 'What the image should show',
 	displayOptions: { show: { operation: ['generate'] } },
 });
-const aspectRatioField = ui.openChoice('Aspect Ratio', 'aspectRatio', {
-	description: 'Shape of the image. Some models accept none.',
-	options: [
-		{ name: '1:1 (Square)', value: '1:1' },
-		{ name: '16:9 (Landscape)', value: '16:9' },
-		{ name: '9:16 (Portrait)', value: '9:16' },
-	],
+const aspectRatioField = ui.locator('Aspect Ratio', 'aspectRatio', {
+	placeholder: 'e.g. 16:9',
+	description: 'Shape of the image. The list has what the model accepts; some accept none.',
+	list: 'searchAspectRatios',
 });
-const resolutionField = ui.openChoice('Resolution', 'resolution', {
-	description: 'Size of the image. Some models accept none.',
-	options: ['1K', '2K', '4K'].map((size) => ({ name: size, value: size })),
+const resolutionField = ui.locator('Resolution', 'resolution', {
+	placeholder: 'e.g. 2K',
+	description: 'Size of the image. The list has what the model accepts; some accept none.',
+	list: 'searchResolutions',
 });
 /** What makes a picture besides its prompt. Its price depends on them, too. */
 const pictureFields = {
@@ -41,7 +41,8 @@ const pictureFields = {
 	generations_count: ui.amount('Number of Images', 'generationsCount', {
 		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 1,
-		description: 'How many images to make. All of them belong to one task.',
+		description:
+			'How many images to make. All of them belong to one task. The list of models shows how many each makes.',
 	}),
 	model_parameters: { aspect_ratio: aspectRatioField, resolution: resolutionField },
 };
@@ -77,6 +78,21 @@ function checkNames(prompt: string, count: number): void {
 		`The prompt names @img${beyond}, but ${has}`,
 		`Add the input data field of that image to the option '${referencesOption.displayName}', or take the name out of the prompt. Nothing was sent.`,
 	);
+}
+
+/** Makes the list of what a model accepts, or of what any accepts if none is chosen. */
+export function acceptedValues(field: 'aspect_ratios' | 'resolutions', modelId: string): PickList {
+	const entryOf = (record: JsonObject) => {
+		const isMeant = modelId === '' || modelEntry(record)?.value === modelId;
+		const values = isMeant ? [record[field]].flat() : [];
+		return values
+			.flatMap((value) => asText(value) ?? [])
+			.map((value) => ({ value, name: value, description: undefined, record }));
+	};
+	const what = `${field.replace('_', ' ')}${modelId && ' for this model'}`;
+	const list = pickList(what, [{ path: () => '/v1i/models', entryOf }], true);
+	const description = 'Leave the field empty if the model accepts none.';
+	return { ...list, none: { ...list.none, description } };
 }
 
 async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[]> {

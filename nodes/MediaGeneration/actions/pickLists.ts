@@ -52,7 +52,7 @@ function matches({ value, name, description = '' }: ListEntry, words: string): b
 export const wholeList = (
 	path: string,
 	words: string,
-	entryOf: PickRoute['entryOf'],
+	entryOf: (record: JsonObject) => ListEntry | undefined,
 ): PickRoute => ({
 	path: () => path,
 	entryOf(record) {

@@ -162,7 +162,22 @@ export function filtersField(options: INodeProperties[]): INodeProperties {
 	return collection('Filters', 'filters', { placeholder: 'Add Filter', options });
 }
 
-export type ListName = 'searchImageModels' | 'searchSpeechModels' | 'searchVoices';
+/** What the IDs of each list can't have besides spaces. A voice's ID becomes part of a path; values that are no IDs are few, and not searched. */
+const NOT_IN_ID = {
+	searchAspectRatios: undefined,
+	searchImageModels: '\\?#%',
+	searchResolutions: undefined,
+	searchSpeechModels: '\\?#%',
+	searchVoices: '/\\?#%',
+};
+export type ListName = keyof typeof NOT_IN_ID;
+
+/** n8n looks at neither expressions nor plain texts. */
+function idCheck(signs: string) {
+	const regex = `\\s*(?!https?:)[^\\s${signs.replace('\\', '\\\\')}]*\\s*`;
+	const errorMessage = `Enter the ID alone: no address, no spaces, and none of ${[...signs].join(' ')}`;
+	return { validation: [{ type: 'regex', properties: { regex, errorMessage } }] };
+}
 
 /** Offers a list of the service first. The editor reads a plain text as an ID. */
 export function locator(
@@ -170,6 +185,7 @@ export function locator(
 	name: string,
 	{ list, placeholder, ...details }: Partial<INodeProperties> & { list: ListName },
 ): INodeProperties {
+	const signs = NOT_IN_ID[list];
 	return picker(displayName, name, {
 		...details,
 		modes: [
@@ -179,22 +195,14 @@ export function locator(
 				type: 'list',
 				// An empty list shows what is sent then.
 				...(details.required ? {} : { placeholder: SERVICE_DEFAULT.name }),
-				typeOptions: { searchListMethod: list, searchable: true },
+				typeOptions: { searchListMethod: list, searchable: signs !== undefined },
 			},
 			{
 				displayName: 'By ID',
 				name: 'id',
 				type: 'string',
 				placeholder,
-				validation: [
-					{
-						type: 'regex',
-						properties: {
-							regex: '(?!https?:).*',
-							errorMessage: 'Enter the ID alone, not an address',
-						},
-					},
-				],
+				...(signs && idCheck(signs)),
 			},
 		],
 	});

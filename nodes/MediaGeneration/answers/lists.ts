@@ -38,7 +38,7 @@ function saysMore(body: unknown): boolean | undefined {
 	return said ?? (places.some(isBefore) || undefined);
 }
 
-export type EntryOf<Entry> = (record: JsonObject) => Entry | undefined;
+export type EntryOf<Entry> = (record: JsonObject) => Entry | Entry[] | undefined;
 
 export interface ListPage<Entry> {
 	/** Those that no page before has shown. */

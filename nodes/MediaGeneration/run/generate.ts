@@ -71,7 +71,7 @@ async function runPlanned(
 		results = await runItems(run, ready);
 		report.note(results, run.spending);
 		rememberTests(run, results);
-		hintAtFiles(context, results);
+		await hintAtFiles(run, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !run.isStopped;
 		const output =
 			isAsleep && waking?.ok === true

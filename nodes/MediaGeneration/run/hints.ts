@@ -5,6 +5,7 @@ import type { DeliveredOutput } from '../files/storedFile';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
+import { imageLimits } from '../actions/model';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
@@ -112,28 +113,44 @@ export function hintAtItems(run: Run, ready: Planned<Item>): void {
 	showLargeFiles(run.context, items);
 }
 
-/** Warns of a task that made fewer images than were asked for. */
-function showFewerImages(
-	context: IExecuteFunctions,
-	{ parts: [part] }: Item,
-	files: DeliveredOutput[],
-) {
-	if (part?.kind !== 'creates' || part.request.kind !== 'image') return;
-	const asked = Number(part.request.body.generations_count ?? 1);
+interface Shortfall {
+	model: unknown;
+	what: string;
+}
+
+/** Tells of a task that made fewer images than were asked for. */
+function shortfallOf({ parts: [part] }: Item, files: DeliveredOutput[]): Shortfall[] {
+	if (part?.kind !== 'creates' || part.request.kind !== 'image') return [];
+	const { model_id: model, generations_count: count } = part.request.body;
+	const asked = Number(count ?? 1);
 	const made = files.filter(({ kind }) => kind === 'image').length;
-	if (made > 0 && made < asked)
-		showHint(context, 'warning', `The service made ${made} of ${asked} images`);
+	return made > 0 && made < asked
+		? [{ model, what: `The service made ${made} of ${asked} images` }]
+		: [];
+}
+
+async function showShortfalls({ context, client, stop }: Run, all: Shortfall[]): Promise<void> {
+	if (all.length === 0) return;
+	const limits = await imageLimits({ client, signal: stop });
+	for (const { model, what } of all) {
+		const most = limits.get(asText(model) ?? '');
+		const limit = most === undefined ? '' : `: the model makes at most ${most} per task`;
+		showHint(context, 'warning', `${what}${limit}`);
+	}
 }
 
 /** Call this after the run. */
-export function hintAtFiles(context: IExecuteFunctions, results: readonly ItemResult[]): void {
+export async function hintAtFiles(run: Run, results: readonly ItemResult[]): Promise<void> {
+	const { context } = run;
+	const shortfalls: Shortfall[] = [];
 	const named = results.flatMap((result) => {
 		const { item } = result;
 		if (item === undefined || result.kind !== 'items') return [];
 		const files = result.items.flatMap(shownOutputs);
-		showFewerImages(context, item, files);
+		for (const each of shortfallOf(item, files)) shortfalls.push(each);
 		return item.settings.files.fileName === undefined ? [] : files;
 	});
+	await showShortfalls(run, shortfalls);
 	showEqualNames(context, named);
 	const made = results.flatMap((result) => (result.kind === 'items' ? result.items : []));
 	if (
