@@ -86,25 +86,26 @@ export const audioOptions: INodeProperties[] = [
 	...only('changeVoice', [noiseOption]),
 ];
 
-interface FileRequest extends Pick<CreationRequest, 'kind' | 'path' | 'usualFileMb'> {
+type Texts = Pick<Operation, 'value' | 'name' | 'action' | 'description'>;
+type Endpoint = Pick<CreationRequest, 'kind' | 'path' | 'usualFileMb'>;
+interface FileOperation extends Texts, Endpoint {
 	fields: ui.SentFields;
-	/** Fields that are not sent as they are. */
+	/** What is not sent as its field has it. */
 	apart?: (item: ItemFields) => JsonObject;
 	/** Whether services may want a Callback URL. */
 	callsBack?: boolean;
 }
 
 /** An operation that sends one file of the item. */
-function fileOperation(
-	{ description, ...texts }: Pick<Operation, 'value' | 'name' | 'action' | 'description'>,
-	{ fields, apart, callsBack = false, ...endpoint }: FileRequest,
-): Operation {
+function fileOperation(given: FileOperation): Operation {
+	const { value, name, action, description, callsBack = false } = given;
+	const { kind, path, usualFileMb, fields, apart } = given;
 	const labels = ui.labelsOf({
 		file: fileField,
 		...(callsBack && { receive_url: callbackUrlField }),
 	});
 	return {
-		...texts,
+		...{ value, name, action },
 		description: ui.costing(description, 'according to the length of the recording'),
 		work: {
 			kind: 'creates',
@@ -116,10 +117,9 @@ function fileOperation(
 			request: (item) => {
 				const sent = item.sends(fields, audioExtraFields, apart?.(item));
 				return {
-					...endpoint,
+					...{ kind, path, usualFileMb, form: true },
 					...sent,
-					optional: `Audio: ${texts.name}`,
-					form: true,
+					optional: `Audio: ${name}`,
 					labels: { ...labels, ...sent.labels },
 				};
 			},
@@ -127,76 +127,62 @@ function fileOperation(
 	};
 }
 
-export const changeVoice = fileOperation(
-	{
-		value: 'changeVoice',
-		name: 'Change Voice',
-		action: 'Change voice',
-		description: 'Give a recording another voice',
+export const changeVoice = fileOperation({
+	value: 'changeVoice',
+	name: 'Change Voice',
+	action: 'Change voice',
+	description: 'Give a recording another voice',
+	kind: 'voice-changer',
+	path: '/v1/task/voice-changer',
+	fields: {
+		voice_id: voiceField,
+		model_id: modelField,
+		voice_settings: voiceSettings,
+		remove_background_noise: noiseOption,
 	},
-	{
-		kind: 'voice-changer',
-		path: '/v1/task/voice-changer',
-		fields: {
-			voice_id: voiceField,
-			model_id: modelField,
-			voice_settings: voiceSettings,
-			remove_background_noise: noiseOption,
-		},
-		apart: (item) => {
-			const voice = item.requiredText(voiceField);
-			// With the provider's name, which the list of voices puts before an ID, the task fails.
-			return { voice_id: voice.slice(providerPrefix(voice).length) };
-		},
+	apart: (item) => {
+		const voice = item.requiredText(voiceField);
+		// With the provider's name, which the list of voices puts before an ID, the task fails.
+		return { voice_id: voice.slice(providerPrefix(voice).length) };
 	},
-);
+});
 
-export const dub = fileOperation(
-	{
-		value: 'dub',
-		name: 'Dub',
-		action: 'Dub audio',
-		description: 'Dub a recording into another language',
+export const dub = fileOperation({
+	value: 'dub',
+	name: 'Dub',
+	action: 'Dub audio',
+	description: 'Dub a recording into another language',
+	kind: 'dubbing',
+	path: '/v1/task/dubbing',
+	usualFileMb: 20,
+	callsBack: true,
+	fields: {
+		target_lang: targetField,
+		source_lang: sourceField,
+		num_speakers: speakersOption,
+		disable_voice_cloning: keepVoicesOption,
 	},
-	{
-		kind: 'dubbing',
-		path: '/v1/task/dubbing',
-		usualFileMb: 20,
-		callsBack: true,
-		fields: {
-			target_lang: targetField,
-			source_lang: sourceField,
-			num_speakers: speakersOption,
-			disable_voice_cloning: keepVoicesOption,
-		},
-		apart: (item) => ({
-			source_lang: item.text(sourceField) ?? 'auto',
-			disable_voice_cloning: !item.boolean(keepVoicesOption),
-		}),
-	},
-);
+	apart: (item) => ({
+		source_lang: item.text(sourceField) ?? 'auto',
+		disable_voice_cloning: !item.boolean(keepVoicesOption),
+	}),
+});
 
-export const isolateVoice = fileOperation(
-	{
-		value: 'isolateVoice',
-		name: 'Isolate Voice',
-		action: 'Isolate voice',
-		description: 'Remove everything but the voice from a recording',
-	},
-	{ kind: 'voice-isolate', path: '/v1/task/voice-isolate', fields: {} },
-);
+export const isolateVoice = fileOperation({
+	value: 'isolateVoice',
+	name: 'Isolate Voice',
+	action: 'Isolate voice',
+	description: 'Remove everything but the voice from a recording',
+	...{ kind: 'voice-isolate', path: '/v1/task/voice-isolate', fields: {} },
+});
 
-export const transcribe = fileOperation(
-	{
-		value: 'transcribe',
-		name: 'Transcribe',
-		action: 'Transcribe audio',
-		description: 'Get the text and the subtitles of a recording',
-	},
-	{
-		kind: 'transcription',
-		path: '/v1/task/speech-to-text',
-		usualFileMb: 200,
-		fields: { tag_audio_events: tagOption },
-	},
-);
+export const transcribe = fileOperation({
+	value: 'transcribe',
+	name: 'Transcribe',
+	action: 'Transcribe audio',
+	description: 'Get the text and the subtitles of a recording',
+	kind: 'transcription',
+	path: '/v1/task/speech-to-text',
+	usualFileMb: 200,
+	fields: { tag_audio_events: tagOption },
+});
