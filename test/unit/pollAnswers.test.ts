@@ -68,6 +68,7 @@ describe('routes', () => {
 	test.each<[string, Reply, string]>([
 		['fails without naming the task', answer(200, { status: 'error', type: 'x' }), 'missing'],
 		['refuses', answer(403), 'missing'],
+		['has a page for every path', answer(200, '<html>Home</html>'), 'missing'],
 		['is busy', answer(503), 'busy'],
 	])('a second route that %s: %j', async (_name, second, kind) => {
 		const client = scriptedClient((_, count) => (count === 1 ? answer(404) : second));
@@ -97,11 +98,4 @@ describe('routes', () => {
 			expect(client.requests).toEqual([]);
 		},
 	);
-
-	test('a page for every path of the second route does not hide that the task is missing', async () => {
-		const client = scriptedClient(({ path }) =>
-			path.startsWith('/v1e/') ? answer(200, '<html>Home</html>') : answer(404),
-		);
-		expect((await poll(client)).kind).toBe('missing');
-	});
 });

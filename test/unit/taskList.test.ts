@@ -94,12 +94,6 @@ test.each([
 	expect([json.length, requests.length]).toEqual([tasks, times]);
 });
 
-test('what a limit cuts off a list keeps its order, oldest first as well', async () => {
-	const list = { data: [1, 2, 3].map((day) => ({ id: `t${day}`, created_at: `2026-01-0${day}` })) };
-	const parameters = { ...all, returnAll: false, limit: 2 };
-	expect(await idsOf({ parameters, answer: () => ({ body: list }) })).toEqual(['t1', 't2']);
-});
-
 test('a task that stands on two pages comes once, and one without a usable ID never; a list that repeats itself ends', async () => {
 	const overlapping = [[...range(2, 5), null, {}, { id: 'a/b' }], range(0, 3)];
 	const ids = await idsOf({ parameters: all, answer: pages(overlapping) });

@@ -57,7 +57,6 @@ describe('a service that is busy', () => {
 	test.each([
 		['without a usable answer', silence()],
 		['by its own word', busy()],
-		['with an answer that is no task', { ...silence(), ...busy() }],
 	])('%s never fails a task, and is asked less often', async (_name, reply) => {
 		const { waited, atS } = await setUp(inTurn(reply, reply, reply, running(), done())).run();
 		expect(waited.kind).toBe('done');

@@ -5,9 +5,8 @@ import { asText, type JsonObject } from '../base/json';
 import { realClock } from '../n8n/realClock';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { outputsOf, resolved } from '../answers/outputs';
-import { unreadable } from '../answers/failures';
+import { notShown, unreadable } from '../answers/failures';
 import { parseTask, type Task } from '../answers/task';
-import { denied, taskMissing } from '../answers/failures';
 import { readTaskList, type ListedTask } from '../transport/taskList';
 import { askUntilClear } from '../transport/until';
 import { maskKeys } from './credits';
@@ -22,8 +21,8 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	const at = { taskId, timeoutMs: 20_000, signal } as const;
 	const poll = await askUntilClear(client, at, realClock);
 	if (poll.kind === 'task') return poll.task;
-	if (poll.kind === 'denied') throw new FailureError(denied(taskId, poll));
-	if (poll.kind === 'missing') throw new FailureError(taskMissing(taskId, poll));
+	if (poll.kind === 'denied' || poll.kind === 'missing')
+		throw new FailureError(notShown(taskId, poll));
 	const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
 	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, status), taskId });
 }

@@ -2,6 +2,7 @@
 import { asFailure, messageOf, type Failure } from '../base/outcomes';
 import { quote, seconds } from '../base/words';
 import { isObject } from '../base/json';
+import type { Poll } from './poll';
 import type { Task } from './task';
 
 const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait" with this task ID';
@@ -34,31 +35,27 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 	return { outcome: 'cancelled', message, description, taskId, status };
 }
 
-interface RefusedPoll {
-	detail: string;
-	httpStatus?: number;
-	/** Whether another poll changes nothing. */
-	final?: true;
-}
-
-export function denied(taskId: string, { httpStatus, detail, final }: RefusedPoll): Failure {
+/** For a task that the service does not show. */
+export function notShown(taskId: string, poll: Poll & { kind: 'denied' | 'missing' }): Failure {
+	const { kind, detail, httpStatus } = poll;
 	const why = quote(detail) ?? 'no reason given';
-	const which = `Task ${quote(taskId, 100)} can't be read`;
-	const message = final ? `${which}: ${why}` : `${which}: the service refused to show it (${why})`;
-	const description = final
-		? 'Look at the task at the service: it was created, and you may be charged for it.'
-		: `The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`;
-	return { outcome: 'unreachable', message, description, taskId, httpStatus };
-}
-
-export function taskMissing(
-	taskId: string,
-	{ detail, httpStatus = 404 }: Partial<RefusedPoll>,
-): Failure {
-	const message = `Task ${quote(taskId, 100)} can't be found at the service: ${quote(detail) ?? 'HTTP 404'}`;
-	const description =
-		'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete.';
-	return { outcome: 'unreachable', message, description, taskId, httpStatus };
+	const task = `Task ${quote(taskId, 100)} can't be`;
+	const [what, description] =
+		kind === 'missing'
+			? [
+					`found at the service: ${why}`,
+					'Check that the Base URL and the API key belong to the account that made the task, and that the task ID is complete.',
+				]
+			: poll.final
+				? [
+						`read: ${why}`,
+						'Look at the task at the service: it was created, and you may be charged for it.',
+					]
+				: [
+						`read: the service refused to show it (${why})`,
+						`The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`,
+					];
+	return { outcome: 'unreachable', message: `${task} ${what}`, description, taskId, httpStatus };
 }
 
 /** Describes an unexpected exception: of n8n's store, a parser, a bug of ours. @param taskId the item's first; without one, nobody knows what was created */

@@ -1,7 +1,7 @@
 /** Asks the service whether all tasks of a sleeping execution have ended. */
 import { now } from '../base/clock';
 import { realClock } from '../n8n/realClock';
-import { denied, taskMissing } from '../answers/failures';
+import { notShown } from '../answers/failures';
 import { askUntilClear } from '../transport/until';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../answers/verdict';
 import type { NotedTask } from './notes';
@@ -60,8 +60,7 @@ async function poll(
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
 	if (reported.givenUp.includes(taskId)) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen, task);
-		if (poll.kind === 'denied') return asFailed(denied(taskId, poll));
-		if (poll.kind === 'missing') return asFailed(taskMissing(taskId, poll));
+		if (poll.kind === 'denied' || poll.kind === 'missing') return asFailed(notShown(taskId, poll));
 	}
 	if (now() >= deadline) return 'late';
 	return verdict === undefined ? 'unread' : 'running';

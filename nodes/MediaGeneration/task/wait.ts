@@ -8,7 +8,7 @@ import type { ServiceClient } from '../transport/client';
 import { pollTask } from '../transport/pollTask';
 import type { Poll } from '../answers/poll';
 import type { Task } from '../answers/task';
-import { denied, taskMissing, timedOut } from '../answers/failures';
+import { notShown, timedOut } from '../answers/failures';
 import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, countPoll, type Seen } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended, type Made } from '../answers/verdict';
 import { pace, rarePace } from './pace';
@@ -108,10 +108,8 @@ function decide(
 	const { seen, clear } = countPoll(before.seen, poll, { nowMs, required });
 	const soFar = { ...before, seen, last: poll };
 	if (clear === undefined) return soFar;
-	if (clear.kind !== 'task') {
-		const failure = clear.kind === 'denied' ? denied(taskId, clear) : taskMissing(taskId, clear);
-		return { kind: 'failed', failure, task: before.task };
-	}
+	if (clear.kind !== 'task')
+		return { kind: 'failed', failure: notShown(taskId, clear), task: before.task };
 	const { task } = clear;
 	const verdict = verdictOf(taskId, task, watch);
 	if (verdict.kind !== 'running') return verdict;
