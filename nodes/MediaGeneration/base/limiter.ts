@@ -5,11 +5,7 @@ export class Limiter {
 	private taken = 0;
 	private readonly queue: Array<{ share: number; go: () => void }> = [];
 
-	constructor(private limit: number) {}
-
-	get hasRoom(): boolean {
-		return this.taken < this.limit;
-	}
+	constructor(private readonly limit: number) {}
 
 	get waiting(): number {
 		return this.queue.length;
@@ -47,12 +43,6 @@ export class Limiter {
 		} finally {
 			giveBack();
 		}
-	}
-
-	/** Removes the limit: nobody waits from now on. */
-	lift(): void {
-		this.limit = Infinity;
-		this.admit();
 	}
 
 	private admit(): void {

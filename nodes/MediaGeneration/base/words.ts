@@ -9,8 +9,7 @@ export const onOneLine = (text: string) =>
 
 /** Fits a text of the service into a message: on one line, truncated, and without HTML, which n8n's notifications would render. */
 export function quote(text = '', limit = 300): string | undefined {
-	const plain = text.slice(0, 10_000).replaceAll('<', '‹').replaceAll('>', '›');
-	const line = onOneLine(plain).replace(/\s+/g, ' ').trim();
+	const line = onOneLine(text.slice(0, 10_000)).replace(/\s+/g, ' ').trim();
 	if (line === '') return undefined;
 	return line.length > limit ? `${line.slice(0, limit)}...` : line;
 }

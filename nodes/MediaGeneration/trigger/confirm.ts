@@ -20,26 +20,23 @@ export interface Callback {
 }
 
 /** Concurrent requests, and the callbacks that are being confirmed: copies share one answer. */
-class Lane {
-	readonly turns: Limiter;
-	readonly underWay = new Map<string, Promise<Poll>>();
-
-	constructor(limit: number) {
-		this.turns = new Limiter(limit);
-	}
-}
+const laneOf = (limit: number) => ({
+	turns: new Limiter(limit),
+	underWay: new Map<string, Promise<Poll>>(),
+});
+type Lane = ReturnType<typeof laneOf>;
 
 /** The callbacks of one account. Those of other accounts do not wait for them. */
-class Callbacks {
+const callbacksOfAccount = () => ({
 	/** For tasks that this process made, and signed URLs. */
-	readonly own = new Lane(10);
+	own: laneOf(10),
 	/** For whatever else anybody posts. */
-	readonly others = new Lane(2);
+	others: laneOf(2),
 	/** Epoch ms until which an ID counts as unknown, without another request. */
-	readonly unknown = new BoundedMap<string, number>();
-}
+	unknown: new BoundedMap<string, number>(),
+});
 
-const ofAccounts = new BoundedMap<Account, Callbacks>();
+const ofAccounts = new BoundedMap<Account, ReturnType<typeof callbacksOfAccount>>();
 
 /** A client whose requests wait for their turn, and end by the deadline. */
 function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): ServiceClient {
@@ -59,7 +56,7 @@ function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): Servi
 async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 	const { posted, signed, deadline } = asked;
 	const { taskId, task: claimed } = posted;
-	const lanes = getOrCreate(ofAccounts, client.account, () => new Callbacks());
+	const lanes = getOrCreate(ofAccounts, client.account, callbacksOfAccount);
 	const isOurs = signed || client.account.made.has(taskId);
 	const lane = isOurs ? lanes.own : lanes.others;
 	const id = taskId.toLowerCase();
