@@ -56,10 +56,13 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
+/** Objects and lists around a value that is looked at. */
+const MAX_AROUND = 20;
+
 /** Lists the texts that a request carries. */
-function carriedTexts(value: unknown, depth = 0): string[] {
+export function carriedTexts(value: unknown, depth = 0): string[] {
 	if (typeof value === 'string') return [value];
-	if (typeof value !== 'object' || value === null || depth > MAX_LEVELS) return [];
+	if (typeof value !== 'object' || value === null || depth > MAX_AROUND) return [];
 	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
 }
 
@@ -86,7 +89,7 @@ const TASK_ID_IN_TEXT = /"task_?id"\s{0,9}:\s{0,9}(?:"([^"\\]{1,500})("?)|(-?\d{
 
 /** Finds a task that is named anywhere, but not one that the request named. */
 function namedIn(value: unknown, own: readonly string[], depth = 0): string | undefined {
-	if (typeof value !== 'object' || value === null || depth > 20) return undefined;
+	if (typeof value !== 'object' || value === null || depth > MAX_AROUND) return undefined;
 	const first: object = Array.isArray(value) ? value.slice(0, MAX_LOOKED_AT) : value;
 	for (const [name, each] of Object.entries(first).slice(0, MAX_LOOKED_AT)) {
 		const id = TASK_ID.test(name) ? asText(each) : undefined;

@@ -83,8 +83,6 @@ export function taskIdOf(body: unknown): string | undefined {
 
 /** Finds the task in a record of a list. */
 export function listedIn(record: unknown): { taskId: string; raw: JsonObject } | undefined {
-	const found = layersOf(record).map((raw) => ({ taskId: idIn(raw), raw }));
-	return found.find(
-		(each): each is { taskId: string; raw: JsonObject } => each.taskId !== undefined,
-	);
+	const raw = layersOf(record).find((layer) => idIn(layer) !== undefined);
+	return raw && { taskId: idIn(raw) ?? '', raw };
 }

@@ -3,6 +3,7 @@ import * as failures from './failures';
 import type { Failure } from '../base/outcomes';
 import { asText, isObject } from '../base/json';
 import { outputsOf, type TaskOutput } from './outputs';
+import { carriedTexts } from './said';
 import type { Task } from './task';
 
 export interface Done {
@@ -77,9 +78,6 @@ export function withoutFiles(
 		: { kind: 'done', taskId, task, outputs: [] };
 }
 
-/** Lists all http(s) addresses of a request, for {@link verdictOf}. */
-export function addressesIn(value: unknown, depth = 0): string[] {
-	if (typeof value === 'string') return /^https?:/i.test(value) ? [value] : [];
-	if (depth > 20 || (!Array.isArray(value) && !isObject(value))) return [];
-	return Object.values(value).flatMap((entry) => addressesIn(entry, depth + 1));
-}
+/** Lists the addresses that a request carries, for {@link verdictOf}. */
+export const addressesIn = (request: unknown): string[] =>
+	carriedTexts(request).filter((text) => /^https?:/i.test(text));
