@@ -1,7 +1,7 @@
 /** What the fields of waiting and the options are read as, for an item and for the run, and how bad ones are refused. */
 import { readRunSettings } from '../../nodes/MediaGeneration/actions/creditLimits';
 import { readItemSettings, type ItemSettings } from '../../nodes/MediaGeneration/actions/waiting';
-import { fieldsWith, noText, refusalOf } from './itemFields';
+import { fieldsWith, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
 
@@ -95,55 +95,7 @@ test('a task made earlier is always waited for, and has no long text', () => {
 	expect(read({ waitMode: 'callback' }, true)).toMatchObject(asleep({ graceMs: 1_000 }));
 });
 
-test('an expression that was typed as plain text into an option', () => {
-	const typed = { options: { fileName: '{{ $json.row }}' } };
-	expect(refusalOf(() => read(typed)).message).toBe(
-		"'File Name' contains the expression {{ $json.row }} as plain text, because the field is set to Fixed",
-	);
-});
-
 describe('refused in words', () => {
-	const outside = (label: string, range: string) => [
-		`'${label}' must be a number ${range}`,
-		`Set '${label}' to such a number. Nothing was sent.`,
-	];
-	const noTime = outside('Timeout (Seconds)', 'from 0.001 to 248188320000');
-	const unknown = (label: string, ...values: string[]) => [
-		`'${label}' has an unknown value`,
-		`Set '${label}' to one of: ${values.join(', ')}.`,
-	];
-	const [, advice = ''] = outside('Max Characters per Part', '');
-	const characters = ["'Max Characters per Part' must be a whole number of at least 50", advice];
-	const noSize = outside('Max File Size (MB)', 'of at least 0.001');
-	const pause = outside('Pause Between Parts (Ms)', 'from 0 to 60000');
-	const grace = outside('Polling Before Suspending (Seconds)', 'of at least 0');
-	const noSwitch = (label: string) => [
-		`'${label}' must be true or false`,
-		`Turn '${label}' on or off. An expression must return true or false. Nothing was sent.`,
-	];
-	test.each<[string, Fields, string[]]>([
-		['a switch', { waitForCompletion: 'no' }, noSwitch('Wait for Completion')],
-		['an added switch', { options: { splitFiles: 1 } }, noSwitch('Split Files')],
-		['a wait mode', { waitMode: 'sleep' }, unknown('Wait Mode', 'poll', 'callback')],
-		['no time', { options: { timeout: 0 } }, noTime],
-		['a time in words', { options: { timeout: 'long' } }, noTime],
-		['a time beyond all calendars', { options: { timeout: LONGEST + 1 } }, noTime],
-		[
-			'no balance',
-			{ options: { minimumCredits: null } },
-			outside('Minimum Credits', 'of at least 0'),
-		],
-		['a size', { options: { maxFileSize: 0 } }, noSize],
-		['a time before the sleep', sleeping({ gracePeriod: -1 }), grace],
-		['short parts', { longText: 'parts', options: { maxCharacters: 49 } }, characters],
-		['broken parts', { longText: 'join', options: { maxCharacters: 99.5 } }, characters],
-		['a pause below 0', { longText: 'join', options: { pauseBetweenParts: -1 } }, pause],
-		['a pause of hours', { longText: 'join', options: { pauseBetweenParts: 60_001 } }, pause],
-		['a callback URL', { waitForCompletion: false, callbackUrl: {} }, noText('Callback URL')],
-	])('%s', (_, fields, [message, description]) => {
-		expect(refusalOf(() => read(fields))).toEqual({ message, description });
-	});
-
 	const noFiles = { ...join, downloadOutput: false };
 	const splitting = sleeping({ splitFiles: true });
 	const TO_WAIT = /Turn 'Wait for Completion' on, or/;
