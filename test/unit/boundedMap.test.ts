@@ -1,4 +1,4 @@
-import { BoundedMap, getOrCreate } from '../../nodes/MediaGeneration/base/boundedMap';
+import { BoundedMap } from '../../nodes/MediaGeneration/base/boundedMap';
 
 test('it forgets what was not used for the longest time, and setting a key again makes it no larger', () => {
 	const map = new BoundedMap<string, number>(2);
@@ -11,10 +11,4 @@ test('it forgets what was not used for the longest time, and setting a key again
 	expect(map.get('a')).toBe(1);
 	map.set('c', 3);
 	expect([...map.keys()]).toEqual(['a', 'c']);
-});
-
-test('a value is made once', () => {
-	const map = new BoundedMap<string, object>(2);
-	const made = getOrCreate(map, 'a', () => ({}));
-	expect(getOrCreate(map, 'a', () => ({}))).toBe(made);
 });

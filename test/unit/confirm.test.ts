@@ -193,26 +193,6 @@ describe('while the service asks for a pause', () => {
 			expect(machine.elapsed).toBe(20_000);
 		});
 	});
-
-	test.each<[string, Reply]>([
-		['describes a task', allDone('slow-1')],
-		['is busy, too, and names no time', answer(500)],
-	])('another answer, that was under way and %s, does not end it', async (_name, other) => {
-		await onMachine(async (machine) => {
-			const pause = answer(503, '', { 'retry-after': '20' });
-			const { ask, client, answerSlow } = service((taskId) =>
-				taskId === 't1' ? pause : taskId === 'slow-1' ? other : allDone(taskId),
-			);
-			const underWay = ask('slow-1');
-			expect(await ask('t1')).toMatch(UNASKED);
-			answerSlow();
-			await underWay;
-			expect(await ask('t2')).toMatch(UNASKED);
-			expect(client.requests).toHaveLength(2);
-			await machine.pause(20_000);
-			expect(await ask('t2')).toBe('done');
-		});
-	});
 });
 
 test('a lagging service: an end is waited for, whoever says that the task still runs is content at once', async () => {

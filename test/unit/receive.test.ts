@@ -406,11 +406,4 @@ describe('where the service says something else, or nothing', () => {
 			expect(tookMs).toBeLessThanOrEqual(15_000);
 		}
 	});
-
-	test('a task that the post itself calls running is ignored at once', async () => {
-		const { post } = trigger({ service: () => found({ status: 'doing' }), secret: SECRET });
-		const { value, tookMs } = await hurry(async () => await post(task({ status: 'doing' })));
-		expect(value).toMatchObject(ignored('the task is not finished (status "doing")'));
-		expect(tookMs).toBe(0);
-	});
 });

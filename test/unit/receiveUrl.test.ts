@@ -135,12 +135,6 @@ test.each<[string, RegExp]>([
 	expect(description).toBe("Correct the field 'Callback URL'. Nothing was created.");
 });
 
-test('a private callback URL is fine for a private service', () => {
-	const [url, baseUrl] = ['http://localhost:5678/webhook/1', 'http://127.0.0.1:5701'];
-	const credentials = { ...CREDENTIALS, baseUrl };
-	expect(prepareReceiveUrl(url, credentials, { ...options, reference: undefined })).toMatch(url);
-});
-
 test('a reference that is too long is refused', () => {
 	const { message, description } = refusalOf(() => build(HOOK, 'x'.repeat(501)));
 	expect(message).toMatch(/longer than 500 characters$/);
