@@ -105,7 +105,7 @@ export function wireOf(
 	{ from, to }: { from?: string | null | undefined; to: string | undefined },
 ): { status: number; headers: Record<string, string>; text: string } {
 	if (from == null || to === undefined) return { status, headers, text: textOf(of) };
-	const own = new RegExp(`(?<!\\w)${from}(?!\\w)`, 'gi');
+	const own = new RegExp(`(?<!\\w)${from.replace(/\W/g, '\\$&')}(?!\\w)`, 'gi');
 	const put = (text: string) => text.replace(own, () => to);
 	const told = Object.entries(headers).map(([name, text]) => [name, put(text)] as const);
 	return { status, headers: Object.fromEntries(told), text: put(textOf(of)) };

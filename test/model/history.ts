@@ -11,6 +11,28 @@ const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
 const word = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
 export type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
+type Choices = Readonly<Record<string, readonly unknown[]>>;
+type Wide<T> = T extends number
+	? number
+	: T extends boolean
+		? boolean
+		: T extends readonly number[]
+			? readonly number[]
+			: T;
+type Chosen<Of extends Choices> = { -readonly [Name in keyof Of]: Wide<Of[Name][number]> };
+
+/** One value for each name. The first one stands for what a history does not say. */
+function choices<const Of extends Choices>(of: Of) {
+	const lists = Object.entries(of);
+	const drawn = lists.map(([name, values]) => [name, fc.constantFrom(...values)]);
+	return {
+		plain: Object.fromEntries(lists.map(([name, [first]]) => [name, first])) as Chosen<Of>,
+		drawn: fc.record(
+			Object.fromEntries(drawn) as Record<string, fc.Arbitrary<unknown>>,
+		) as fc.Arbitrary<Chosen<Of>>,
+	};
+}
+
 const RETRY_AFTER = ['none', '0', '2', '3600', '-5', 'soon', 'date', 'past date'] as const;
 export type RetryAfter = (typeof RETRY_AFTER)[number];
 
@@ -21,9 +43,11 @@ const examples = <Folder extends string, Kind>(folder: Folder, isForAll: (of: Ki
 			.filter(([, example]) => isForAll(example))
 			.map(([name, example]) => [`${folder}/${name}` as const, example]),
 	);
-export const CREATIONS = examples('creation', ({ request, answer }: CreationExample) => {
+export const CREATIONS = examples('creation', ({ request, answer, meaning }: CreationExample) => {
 	const isUnsent = 'silence' in answer && answer.silence === 'unsent';
-	return request.body.text === 'Rain on a roof' && !isUnsent;
+	// Another ID could not stand in the place of one that is written otherwise.
+	const isWritten = JSON.stringify(answer).includes(meaning.taskId ?? '');
+	return request.body.text === 'Rain on a roof' && !isUnsent && isWritten;
 });
 export const LOOKS = examples(
 	'task',
@@ -112,60 +136,62 @@ const look = fc.record({
 });
 export type LookFault = Drawn<typeof look>;
 
-const task = fc.record({
+const task = choices({
 	/** From its creation to its end. */
-	seconds: oneOf(1, 8, 40, 400, 4_000),
-	end: word('done', 'done', 'error', 'done', 'done without files', 'never'),
+	seconds: [1, 8, 40, 400, 4_000],
+	end: ['done', 'done', 'error', 'done', 'done without files', 'never'],
 	/** How long the service does not know it, in seconds. */
-	hiddenFor: oneOf(0, 0, 3, 90),
+	hiddenFor: [0, 0, 3, 90],
 	/** Credits; -1: the service names none. */
-	cost: oneOf(10, 0, -1),
-	progress: word('none', 'honest', 'stuck'),
+	cost: [10, 0, -1],
+	progress: ['none', 'honest', 'stuck'],
 	/** A field of its own that n8n or this package reads. */
-	own: word('none', 'none', 'empty error', 'error', 'outcome', 'unfinished', 'IDs'),
+	own: ['none', 'none', 'empty error', 'error', 'outcome', 'unfinished', 'IDs'],
 	/** When its callback comes after its end, in seconds, each time that it comes. Empty: it gets lost. */
-	callbacks: fc.array(oneOf(0, 1, 30, 2_000), { maxLength: 2 }),
+	callbacks: [[0], [], [1], [30], [2_000], [0, 0], [0, 30], [1, 2_000]],
 });
-export type TaskScript = Drawn<typeof task>;
+export const PLAIN_TASK = task.plain;
+export type TaskScript = typeof PLAIN_TASK;
 
-const item = fc.record({
-	wait: word('poll', 'suspend', 'no', 'suspend'),
+const item = choices({
+	wait: ['poll', 'suspend', 'no', 'suspend'],
 	/** Seconds; 0: the default. */
-	timeout: oneOf(0, 5, 60),
-	onTimeout: word('error', 'returnTask'),
-	longText: word('off', 'off', 'join', 'parts'),
+	timeout: [0, 5, 60],
+	onTimeout: ['error', 'returnTask'],
+	longText: ['off', 'off', 'join', 'parts'],
 	/** Of a long text. */
-	parts: fc.integer({ min: 1, max: 3 }),
+	parts: [1, 2, 3],
 	/** Whether the text is another one in each try, as with `$now`. */
-	changes: fc.boolean(),
-	splitFiles: fc.boolean(),
-	download: oneOf(true, true, false),
-	grace: oneOf(0, 10),
+	changes: [false, true],
+	splitFiles: [false, true],
+	download: [true, true, false],
+	grace: [0, 10],
 });
-export type ItemScript = Drawn<typeof item>;
+export const PLAIN_ITEM = item.plain;
+export type ItemScript = typeof PLAIN_ITEM;
 
-const node = fc.record({
-	operation: word('voiceId', 'voiceName', 'sound', 'image', 'create'),
-	onError: word('stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'),
+const node = choices({
+	operation: ['voiceId', 'voiceName', 'sound', 'image', 'create'],
+	onError: ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'],
 	/** Of Retry On Fail; 1: off. */
-	tries: oneOf(1, 3, 2),
-	maxActive: oneOf(20, 1, 2),
+	tries: [1, 3, 2],
+	maxActive: [20, 1, 2],
 	/** -1: off. */
-	minimumCredits: oneOf(-1, -1, 50, 500),
-	maximumCredits: oneOf(-1, -1, -1, 15, 0),
+	minimumCredits: [-1, -1, 50, 500],
+	maximumCredits: [-1, -1, -1, 15, 0],
 	/** Whether the option is on that sends a creation again though it may be paid for. */
-	sendsAgain: oneOf(false, false, false, true),
-	keyHeader: word('authorization', 'xi-api-key'),
+	sendsAgain: [false, false, false, true],
+	keyHeader: ['authorization', 'xi-api-key'],
 	/** Whether the service can call this n8n. */
-	reachable: oneOf(true, true, false),
+	reachable: [true, true, false],
 	/** Whether all items have the same text: those that name their voice differ by that, as long as they have one part. */
-	alike: oneOf(false, false, true),
+	alike: [false, false, true],
 	/** Whether n8n saves what the nodes before have made, so that somebody can press Retry after it was killed. */
-	savesProgress: fc.boolean(),
+	savesProgress: [false, true],
 	/** Whether a node before this one fails at first, so that only n8n's Retry comes to this one, or has slept, so that n8n has saved the execution. */
-	before: word('runs', 'runs', 'runs', 'sleeps', 'fails'),
+	before: ['runs', 'runs', 'runs', 'sleeps', 'fails'],
 });
-type NodeScript = Drawn<typeof node>;
+export const PLAIN_NODE = node.plain;
 
 /** What else happens, and when, in seconds since the beginning. */
 const event = fc.record({
@@ -206,55 +232,17 @@ export const histories = fc.record({
 	list: taskLists,
 	/** How "Task: Wait" behind the node waits, if there is one. */
 	behind: word('nobody', 'poll', 'callback'),
-	node,
-	items: fc.array(item, { minLength: 1, maxLength: 4 }),
+	node: node.drawn,
+	items: fc.array(item.drawn, { minLength: 1, maxLength: 4 }),
 	creations: some(creation, 5),
 	looks: some(look, 8),
 	files: some(word(...FILE_KINDS), 5),
-	tasks: some(task, 6),
+	tasks: some(task.drawn, 6),
 	events: some(event, 4),
 	/** How often somebody presses Retry on the failed execution, and whether the texts are others by then. */
 	retries: fc.array(fc.record({ changed: fc.boolean() }), { maxLength: 2 }),
 });
 export type History = Drawn<typeof histories>;
-
-/** What a history does not say of a task. */
-export const PLAIN_TASK: TaskScript = {
-	seconds: 1,
-	end: 'done',
-	hiddenFor: 0,
-	cost: 10,
-	progress: 'none',
-	own: 'none',
-	callbacks: [0],
-};
-
-export const PLAIN_ITEM: ItemScript = {
-	wait: 'poll',
-	timeout: 0,
-	onTimeout: 'error',
-	longText: 'off',
-	parts: 1,
-	changes: false,
-	splitFiles: false,
-	download: true,
-	grace: 0,
-};
-
-export const PLAIN_NODE: NodeScript = {
-	operation: 'voiceId',
-	onError: 'stopWorkflow',
-	tries: 1,
-	maxActive: 20,
-	minimumCredits: -1,
-	maximumCredits: -1,
-	sendsAgain: false,
-	keyHeader: 'authorization',
-	reachable: true,
-	alike: false,
-	savesProgress: false,
-	before: 'runs',
-};
 
 export const PLAIN_STORE: StoreScript = {
 	limit: 0,
