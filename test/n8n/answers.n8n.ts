@@ -44,8 +44,7 @@ describe('answers', () => {
 			['List', 'Example'],
 			['Example', 'Generate'],
 		];
-		const id = await context.rest.runManually(await context.save(nodes, links), 'Start');
-		const execution = await context.rest.waitForExecution(id);
+		const execution = await context.rest.run(await context.save(nodes, links), 'Start');
 		return items(execution, 'Generate').map(({ json }) => json);
 	}
 

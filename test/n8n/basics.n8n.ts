@@ -18,6 +18,7 @@ import {
 	start,
 } from './harness/nodes';
 import { atLeast } from './harness/version';
+import type { SavedWorkflow } from './harness/rest';
 import { waitUntil } from './harness/wait';
 import { exampleSettings } from './harness/workflow';
 
@@ -29,6 +30,12 @@ describe('basics', () => {
 		const all = items(execution, nodeName);
 		assert.equal(all.length, 1, `${nodeName} gave ${all.length} items`);
 		return all[0] as Item;
+	}
+
+	async function succeeded(workflow: SavedWorkflow): Promise<Execution> {
+		const execution = await context.rest.run(workflow, 'Start');
+		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		return execution;
 	}
 
 	it('generates by all four routes, started by hand, and the files open', async () => {
@@ -56,9 +63,7 @@ describe('basics', () => {
 		const nodes = made.map(([name, fields]) => action({ ...fields }, { name }));
 		const links = made.map(([name]): Link => ['Start', name]);
 		const workflow = await context.save([start(), ...nodes], links);
-		const id = await context.rest.runManually(workflow, 'Start');
-		const execution = await context.rest.waitForExecution(id);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const execution = await succeeded(workflow);
 		for (const [name, , files] of made) {
 			const item = only(execution, name);
 			assert.equal(item.json.status, 'done', name);
@@ -71,7 +76,7 @@ describe('basics', () => {
 		// A worker saves it after the execution.
 		const { media_task_ids: taskIds = '', ...found } = await waitUntil(
 			async () => {
-				const { customData } = await context.rest.waitForExecution(id);
+				const { customData } = await context.rest.waitForExecution(execution.id);
 				return customData?.media_outcome !== undefined && customData;
 			},
 			{ what: 'what the execution is found by' },
@@ -87,16 +92,11 @@ describe('basics', () => {
 		applySettings(service.settings, exampleSettings);
 		const ofFile = (name: string, operation: string, more: object = {}) =>
 			action({ resource: 'audio', operation, inputBinaryField: 'data', ...more }, { name });
+		const transcript = { options: { transcriptInOutput: true } };
 		const voiceId = { __rl: true, mode: 'id', value: 'elevenlabs_21m00Tcm4TlvDq8ikWAM' };
 		const made: Array<[node: Node, endings: string[]]> = [
-			[
-				ofFile('Transcribe', 'transcribe', { options: { transcriptInOutput: true } }),
-				['srt', 'json'],
-			],
-			[
-				ofFile('Change', 'changeVoice', { voiceId, modelId: 'eleven_multilingual_sts_v2' }),
-				['wav'],
-			],
+			[ofFile('Transcribe', 'transcribe', transcript), ['srt', 'json']],
+			[ofFile('Change', 'changeVoice', { voiceId, modelId: 'sts' }), ['wav']],
 			[ofFile('Isolate', 'isolateVoice'), ['wav']],
 		];
 		const speak = action({ ...speechByName, text: 'Some words' }, { name: 'Speak' });
@@ -104,8 +104,7 @@ describe('basics', () => {
 			[start(), speak, ...made.map(([node]) => node)],
 			[['Start', 'Speak'], ...made.map(([{ name }]): Link => ['Speak', name])],
 		);
-		const execution = await rest.waitForExecution(await rest.runManually(workflow, 'Start'));
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const execution = await succeeded(workflow);
 		for (const [{ name }, endings] of made) {
 			const outputs = await checkFiles(context, only(execution, name), endings.length);
 			assert.deepEqual(
@@ -114,9 +113,9 @@ describe('basics', () => {
 				name,
 			);
 		}
-		const { text, transcript } = only(execution, 'Transcribe').json;
+		const { text, transcript: cues } = only(execution, 'Transcribe').json;
 		assert.match(String(text), /^The ferry leaves at nine/);
-		const words = (transcript as Array<{ text: string; end: number }>).map((each) => each.text);
+		const words = (cues as Array<{ text: string; end: number }>).map((each) => each.text);
 		assert.equal(words.join(' '), text);
 		const isolated = only(execution, 'Isolate').json;
 		assert.deepEqual(isolated.metadata, {}, 'the address is at the root of the task');
@@ -144,9 +143,7 @@ describe('basics', () => {
 			action({ ...soundEffect, text: 'Rain' }, { name: 'A "Sound" {1}' }),
 			{ ...base('See', ['set', 3.4]), parameters },
 		]);
-		const id = await context.rest.runManually(workflow, 'Start');
-		const execution = await context.rest.waitForExecution(id);
-		assert.equal(execution.status, 'success', execution.resultData.error?.message);
+		const execution = await succeeded(workflow);
 		const { url, ...others } = only(execution, 'See').json;
 		assert.deepEqual(others, { items: ['done'], run: 0, kept: 1 });
 		assert.match(String(url), /\/webhook-waiting\/\d+\?signature=./);

@@ -81,11 +81,7 @@ export class Rest {
 		await this.request('POST', '/login', { emailOrLdapLoginId: email, password });
 	}
 
-	createCredential(
-		name: string,
-		type: string,
-		data: Record<string, unknown>,
-	): Promise<SavedCredential> {
+	createCredential(name: string, type: string, data: object): Promise<SavedCredential> {
 		return this.request('POST', '/credentials', { name, type, data });
 	}
 
@@ -239,10 +235,8 @@ export class Rest {
 
 	/** n8n's Retry of a failed execution, with the workflow as it was, or as it is saved now; the new one's id, as soon as it is over or asleep. */
 	async retryExecution(id: string, loadWorkflow = false): Promise<string> {
-		const { id: retried } = await this.request<{ id: string }>('POST', `/executions/${id}/retry`, {
-			loadWorkflow,
-		});
-		return retried;
+		const body = { loadWorkflow };
+		return (await this.request<{ id: string }>('POST', `/executions/${id}/retry`, body)).id;
 	}
 
 	async stopExecution(id: string): Promise<void> {
