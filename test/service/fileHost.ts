@@ -59,10 +59,9 @@ function whole({ steering, id }: TaskRecord, output: OutputFile): Answer {
 	const head =
 		isMain && steering.file_body !== undefined ? Buffer.from(steering.file_body) : output.content();
 	const length = (isMain ? steering.bytes : undefined) ?? head.length;
-	const type = (isMain ? steering.file_type : undefined) ?? output.contentType;
 	return {
 		status: 200,
-		headers: { 'content-type': type, etag: `"${id}/${output.name}"` },
+		headers: { 'content-type': output.contentType, etag: `"${id}/${output.name}"` },
 		content:
 			length > head.length
 				? { length, chunks: bulkBytes(head, length, output.block?.()) }

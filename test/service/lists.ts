@@ -35,7 +35,7 @@ export function listRoutes(context: Context): Array<[string, List]> {
 	const models = { success: true, models: IMAGE_MODELS };
 	return [
 		['/v3/voices', (query) => voicesV3(context, query)],
-		['/v1/models', () => (settings.lists.speechModels ? json(200, SPEECH_MODELS) : NOT_FOUND)],
+		['/v1/models', () => json(200, SPEECH_MODELS)],
 		['/v1i/models', () => json(200, models)],
 		['/v1/tasks', (query) => (settings.lists.tasks ? tasksOf(context, query) : NOT_FOUND)],
 	];

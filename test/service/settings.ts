@@ -18,7 +18,6 @@ export function defaultSettings(): Settings {
 			voice_isolate: 30,
 		},
 		lists: {
-			speechModels: true,
 			tasks: false,
 			tasksLagMs: 0,
 			times: 'ISO',

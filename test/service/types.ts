@@ -29,8 +29,6 @@ export interface CallbackSettings {
 
 /** Which lists the service publishes (docs/service.md, "More routes"). */
 export interface ListSettings {
-	/** `GET /v1/models`. */
-	speechModels: boolean;
 	/** `GET /v1/tasks`: all tasks of the account, whichever key made them. */
 	tasks: boolean;
 	/** A task is listed that long after its creation. */
@@ -105,7 +103,6 @@ export interface Steering {
 	files?: number;
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
-	file_type?: string;
 	file_status?: number;
 	/** The task repeats a text of so many characters. */
 	echo_characters?: number;
