@@ -398,7 +398,7 @@ describe('long texts', () => {
 		const { error } = await runNode(given);
 		expect(error?.message).toMatch(/^Part 2 of 2/);
 		expect(error?.description).toMatch(
-			/pay only for what failed\. "Task: Wait" fetches the others/,
+			/pay only for what failed\. To fetch the others without it, use Task: Wait/,
 		);
 		const parameters = { ...wait, taskId: [idOf(0)], downloadOutput: false };
 		const input = json.map((each) => ({ json: each }));
