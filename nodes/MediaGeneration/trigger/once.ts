@@ -1,17 +1,14 @@
 /** Each event, the end of a task for a trigger, starts one execution. A copy gets a 200 only once n8n has stored that execution. */
 import { createHash } from 'crypto';
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { saveWithExecution } from '../n8n/staticData';
+import { SavedTexts } from '../n8n/staticData';
 import { CallRefusal } from './webhook';
 
 type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
 /** The response to the call that is being handled, or `stored` once n8n has stored its execution. */
 type EventState = CallResponse | 'stored';
-
-const SAVED_IN = 'mediaGenerationEvents';
-const URLS_SAVED_IN = 'mediaGenerationUrls';
 
 /** What a process remembers of a workflow. */
 class Memory {
@@ -25,45 +22,37 @@ const workflows = new BoundedMap<string, Memory>();
 /** The events of a workflow's triggers. They share one list, because n8n saves a workflow's static data as a whole. */
 export class Events {
 	private readonly node: string;
-	private readonly staticData: IDataObject;
 	private readonly memory: Memory;
-	private readonly saved: unknown[];
-	private readonly savedUrls: unknown[];
+	private readonly saved: SavedTexts;
+	private readonly savedUrls: SavedTexts;
 
 	constructor(
 		context: Pick<IWebhookFunctions, 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>,
 	) {
 		this.node = context.getNode().id;
-		this.staticData = context.getWorkflowStaticData('global');
 		const id = context.getWorkflow().id ?? '';
 		this.memory = getOrCreate(workflows, id, () => new Memory());
-		const savedIn = (name: string): unknown[] => {
-			const saved: unknown = this.staticData[name];
-			return Array.isArray(saved) ? saved : [];
-		};
-		this.saved = savedIn(SAVED_IN);
-		this.savedUrls = savedIn(URLS_SAVED_IN);
+		const staticData = context.getWorkflowStaticData('global');
+		this.saved = new SavedTexts(staticData, 'mediaGenerationEvents');
+		this.savedUrls = new SavedTexts(staticData, 'mediaGenerationUrls');
 	}
 
 	/** Gives a signed URL to the first task that is confirmed for it. Throws a CallRefusal for any other. */
 	bind(nonce: string, taskId: string): void {
 		const { tasks } = this.memory;
 		const [url, task] = [this.keyOf(nonce), this.keyOf(taskId)];
-		const saved = this.savedUrls.map(String).find((entry) => entry.startsWith(url));
+		const saved = this.savedUrls.before.find((entry) => entry.startsWith(url));
 		if ((tasks.get(url) ?? saved?.slice(url.length) ?? task) !== task)
 			throw new CallRefusal(403, 'the signed callback URL belongs to another task');
 		tasks.set(url, task);
-		saveWithExecution(this.staticData, URLS_SAVED_IN, () => {
-			const known = [...tasks].map((entry) => entry.join(''));
-			return [...new Set([...this.savedUrls, ...known])].slice(-1_000);
-		});
+		this.savedUrls.saveWith(() => [...tasks].map((entry) => entry.join('')));
 	}
 
 	/** Throws a CallRefusal for an event that was stored before, or that another call is about to store. */
 	check(event: string): void {
 		const key = this.keyOf(event);
 		const state = this.settled(key);
-		if (state === 'stored' || this.saved.includes(key))
+		if (state === 'stored' || this.saved.before.includes(key))
 			throw new CallRefusal(200, 'this task and status was received before');
 		if (state !== undefined)
 			throw new CallRefusal(503, 'this callback is being handled already, try again');
@@ -73,10 +62,9 @@ export class Events {
 	claim(event: string, response: CallResponse): void {
 		this.check(event);
 		const key = this.keyOf(event);
-		saveWithExecution(this.staticData, SAVED_IN, () => {
+		this.saved.saveWith(() => {
 			this.memory.states.set(key, 'stored');
-			const known = [...this.memory.states].filter(([, state]) => state === 'stored');
-			return [...new Set([...this.saved, ...known.map(([stored]) => stored)])].slice(-1_000);
+			return [...this.memory.states].flatMap(([each, state]) => (state === 'stored' ? [each] : []));
 		});
 		this.memory.states.set(key, response);
 		response.once('close', () => this.settled(key));
