@@ -298,26 +298,13 @@ describe('bad fields are refused in words', () => {
 		expect(refusalOf(() => request(fields))).toEqual({ message, description });
 	});
 
-	const TO_EXPRESSION =
-		'Switch it to Expression (above the field, on the right). Nothing was sent.';
 	const typed = '{{ $json.text }}';
 
-	test.each<[string, Fields, string]>([
-		[
-			'a part of it',
-			{ ...byName, text: `Dear {{ $json.name }}, hi` },
-			"'Text' contains the expression {{ $json.name }}",
-		],
-		[
-			'Fields',
-			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
-			`'Fields' contains the expression ${typed}`,
-		],
-	])('an expression that was typed as plain text: %s', (_, fields, message) => {
-		expect(refusalOf(() => request(fields))).toEqual({
-			message: `${message} as plain text, because the field is set to Fixed`,
-			description: TO_EXPRESSION,
-		});
+	test('an expression that was typed as plain text into a row', () => {
+		const row = { ...form, fields: { field: [{ name: 'a', value: typed }] } };
+		expect(() => request(row)).toThrow(
+			`'Fields' contains the expression ${typed} as plain text, because the field is set to Fixed`,
+		);
 	});
 
 	test.each<[Fields, Fields]>([
