@@ -102,20 +102,23 @@ test.each<[string, object, object[], boolean]>([
 });
 
 describe('a trigger of this n8n that is not published', () => {
+	const HERE = 'https://n8n.example';
 	let paths = 0;
 	const own = () =>
-		`https://n8n.example/webhook/0c0f2f5e-7c35-4a6a-9a3f-${`${(paths += 1)}`.padStart(12, '0')}/callback?tenant=1`;
-	const OWN = own();
+		`${HERE}/webhook/0c0f2f5e-7c35-4a6a-9a3f-${`${(paths += 1)}`.padStart(12, '0')}/callback?tenant=1`;
+	const [OWN, TEST] = [own(), `${HERE}/webhook-test/1/callback`];
+	const OTHER = OWN.replace('n8n.example', 'other.example');
 
 	interface Setting {
 		mode?: string;
 		answer?: object | Error;
 		callbackSecret?: string;
 	}
+	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
 	/** What the editor shows and the log says, and what was sent for it. */
 	async function warned(
-		url: string | Array<string | undefined>,
-		{ mode = 'manual', answer = {}, callbackSecret = '' }: Setting = {},
+		urls: Array<string | undefined>,
+		{ mode = 'manual', answer = listening('OPTIONS'), callbackSecret = '' }: Setting = {},
 	) {
 		const { context, hints, warnings, asked } = fakeN8n({
 			http() {
@@ -124,64 +127,53 @@ describe('a trigger of this n8n that is not published', () => {
 			},
 			mode,
 		});
-		const here = 'https://n8n.example';
-		await warnOfCallbackUrls(context, [undefined, url].flat(), { here, callbackSecret });
+		await warnOfCallbackUrls(context, urls, { here: HERE, callbackSecret });
 		expect(hints.filter(({ type }) => type !== 'warning')).toEqual([]);
-		return { sent: asked, log: warnings, messages: hints.map(({ message }) => message) };
+		return { sent: asked, said: [...warnings, ...hints.map(({ message }) => message)] };
 	}
-	const TEST = 'https://n8n.example/webhook-test/1/callback';
-	const listening = (methods: string) => ({ 'access-control-allow-methods': methods });
-	const answer = listening('OPTIONS');
 	const NOT_THERE = 'No published workflow listens at the Callback URL';
-	const silent = { sent: [], log: [], messages: [] };
 
-	test('the editor says so, by a question that starts nothing and carries no key', async () => {
-		const { sent, messages, log } = await warned(OWN, { answer });
-		expect(messages).toEqual([expect.stringContaining(NOT_THERE)]);
-		expect(log).toEqual([]);
-		const headers = { Origin: 'https://n8n.example' };
-		expect(sent).toMatchObject([{ method: 'OPTIONS', url: OWN, headers }]);
+	test('is named by a question that starts nothing and carries no key', async () => {
+		const { sent, said } = await warned([undefined, OWN]);
+		expect(said).toEqual([expect.stringContaining(NOT_THERE)]);
+		expect(sent).toMatchObject([{ method: 'OPTIONS', url: OWN, headers: { Origin: HERE } }]);
 		expect(JSON.stringify(sent)).not.toMatch(/authorization/i);
 	});
 
-	test('elsewhere the log says so, once for each URL, and asks once', async () => {
+	test('is named in the log once, and asked once, outside of the editor', async () => {
 		const url = own();
 		const mode = 'trigger';
-		const first = await warned(url, { mode, answer });
-		expect([first.messages, first.log]).toEqual([[], [expect.stringContaining(NOT_THERE)]]);
-		expect(await warned(url.replace('=1', '=2'), { mode, answer })).toEqual(silent);
-		expect((await warned(own(), { mode, answer: listening('OPTIONS, POST') })).log).toEqual([]);
+		expect((await warned([url], { mode })).said).toEqual([expect.stringContaining(NOT_THERE)]);
+		expect(await warned([url.replace('=1', '=2')], { mode })).toEqual({ sent: [], said: [] });
+		const { said } = await warned([own()], { mode, answer: listening('OPTIONS, POST') });
+		expect(said).toEqual([]);
 	});
 
-	test.each<[string, object | Error]>([
-		['that cannot be reached', new Error('connect ECONNREFUSED')],
-		['behind a proxy that answers for it', listening('GET, HEAD')],
-		['behind a proxy that says nothing', {}],
-	])('not for one %s', async (_name, said) => {
-		expect((await warned(OWN, { answer: said })).messages).toEqual([]);
-	});
-
-	const OTHER = OWN.replace('n8n.example', 'other.example');
-	test.each([OTHER, 'https://n8n.example/webhook/mine', 'somewhere'])(
-		'nobody is asked about %s',
-		async (url) => {
-			expect(await warned(url, { answer })).toEqual(silent);
-		},
-	);
-
-	test('with a Callback Secret, one of another host is said to go without a signature', async () => {
-		const { messages, sent } = await warned(OTHER, { callbackSecret: 'a long enough secret' });
-		expect(messages).toEqual([
-			expect.stringMatching(/^The Callback URL is not signed.*set N8N_WEBHOOK_URL/),
-		]);
-		expect(sent).toEqual([]);
+	test.each<[string, string, Setting, asked: number, said: RegExp | undefined]>([
+		['can not be reached', OWN, { answer: new Error('connect ECONNREFUSED') }, 1, undefined],
+		['has a proxy that answers for it', OWN, { answer: listening('GET, HEAD') }, 1, undefined],
+		['has a proxy that says nothing', OWN, { answer: {} }, 1, undefined],
+		['is of another host', OTHER, {}, 0, undefined],
+		['has another kind of path', `${HERE}/webhook/mine`, {}, 0, undefined],
+		['is no URL', 'somewhere', {}, 0, undefined],
+		[
+			'of another host would go without a signature',
+			OTHER,
+			{ callbackSecret: 'a long enough secret' },
+			0,
+			/^The Callback URL is not signed.*set N8N_WEBHOOK_URL/,
+		],
+	])('one that %s', async (_name, url, setting, asked, words) => {
+		const { sent, said } = await warned([url], setting);
+		expect(sent).toHaveLength(asked);
+		expect(said).toEqual(words === undefined ? [] : [expect.stringMatching(words)]);
 	});
 
 	test.each([
 		[[OWN, TEST, undefined], 'it.'],
 		[[TEST, TEST, OWN], 'it, but 2 tasks use it.'],
 	])('nor can a Test URL be relied on: %j', async (urls, words) => {
-		const { messages } = await warned(urls, { mode: 'trigger' });
-		expect(messages).toEqual([expect.stringContaining(`while the editor listens for ${words}`)]);
+		const { said } = await warned(urls, { mode: 'trigger', answer: {} });
+		expect(said).toEqual([expect.stringContaining(`while the editor listens for ${words}`)]);
 	});
 });
