@@ -118,10 +118,6 @@ describe('subtitles', () => {
 
 const CONVERT =
 	/^Choose one 'Output Format' for all .* convert those that differ, or join them separately with 'Group By'\./;
-const text: INodeExecutionData = {
-	json: {},
-	binary: { data: { data: 'aGVsbG8gd29ybGQ=', mimeType: 'text/plain' } },
-};
 
 const [one, two] = [spoken('a'), spoken('b')];
 const others = { json: {}, binary: { sound: wav('b'), cover: wav('c') } };
@@ -154,13 +150,6 @@ test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 		[one, slower],
 		{},
 		/: item 1 is WAV .*8,000 Hz.*, but item 0 is WAV .*16,000 Hz/,
-		CONVERT,
-	],
-	[
-		'no audio',
-		[one, text],
-		{},
-		/: item 1 is no sound of a known kind; only MP3 and WAV can be joined$/,
 		CONVERT,
 	],
 	['what would be too large, pauses included', [one, two], tooLong, SIZE, CONVERT],

@@ -12,6 +12,7 @@ test.each<[string, string | undefined]>([
 	['…und dann', '…und dann'],
 	['第三章 灯台', '第三章 灯台'],
 	['u\u0308ber', 'über'],
+	['\u0301\u0301a', 'a'],
 	['a\0b\x1b[2Jc\u2028d', 'a_b_[2Jc d'],
 	['invoice\u202egnp.exe', 'invoice_gnp.exe'],
 	['x\ud800y', 'x_y'],

@@ -163,6 +163,21 @@ test('where the transcript of a part can not be read, the joined file is without
 	expect(items[0]?.json).not.toHaveProperty('transcript');
 });
 
+test('transcripts of more than 20 MB together are left out, as a hint says', async () => {
+	const store = binaryStore('default');
+	const srt = Buffer.from(`1\n00:00:00,000 --> 00:00:00,200\n${'x'.repeat(4_500_000)}\n`);
+	const texts = ['One', 'Two', 'Three', 'Four', 'Five'];
+	const parts = texts.map((text, index) =>
+		partOf(store, `t${index}`, [
+			['audio', 'audio/wav', toneWav(text)],
+			['transcript', 'application/x-subrip', srt],
+		]),
+	);
+	const { items, outputs } = await all(store, parts, input(LONG.join, texts));
+	expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
+	expect(items[0]?.json.hint).toBe('A transcript could not be read.');
+});
+
 describe('parts that can not be joined', () => {
 	test('come as they are, sounds first, and a hint says why', async () => {
 		const store = binaryStore('default');

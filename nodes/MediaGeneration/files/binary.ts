@@ -144,7 +144,5 @@ export async function storeChunks(
 	} finally {
 		stream?.destroy();
 		storeMemory.end(file);
-		// If the file waits for its reader, this runs its `finally` blocks.
-		chunks.return(undefined).catch(() => undefined);
 	}
 }

@@ -64,7 +64,8 @@ export function baseNameOf(text = ''): string | undefined {
 	let name = (isMedia ? typed.slice(0, -1 - extension.length) : typed)
 		.normalize('NFC')
 		.replace(REFUSED_IN_NAMES, '_')
-		.replace(/^[\s\p{M}]+/u, '')
+		// A mark needs a character before it, here and for the cut.
+		.replace(/^\p{M}+/u, '')
 		.slice(0, MAX_NAME_BYTES + 1);
 	// The cut lies between two characters, combining marks included.
 	while (Buffer.byteLength(name) > MAX_NAME_BYTES) name = name.replace(/\P{M}\p{M}*$/u, '');

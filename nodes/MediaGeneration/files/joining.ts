@@ -7,7 +7,7 @@ import { soundFactsOf } from '../audio/scan';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
-import { inPieces, pause, realClock } from '../n8n/realClock';
+import { inPieces, realClock } from '../n8n/realClock';
 import { attemptAsync } from '../base/outcomes';
 import { openStored, readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
@@ -71,8 +71,6 @@ export async function joinSources(
 			hints.push(merged?.reason ?? 'A transcript could not be read.');
 			continue;
 		}
-		// Encoding 20 MB is a piece of work of its own.
-		await pause(0);
 		const bytes = Buffer.from(merged.text);
 		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
 		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
