@@ -99,9 +99,11 @@ export function excuseOf(
 
 const requestIn = ({ text }: Sent) => text.replace(/"receive_url":"[^"]*"/, '');
 
-/** The user has said that what is unclear may be paid for twice. */
-export const isSentAgain = ({ node }: History, { fate, named }: Sent) =>
-	node.sendsAgain && fate === 'unclear' && !named;
+/** The user has said that what is unclear may be paid for twice; so is an answer that the node could not note, as n8n was out of order. */
+export const isSentAgain = (history: History, { fate, named }: Sent) =>
+	history.node.sendsAgain &&
+	!named &&
+	(fate === 'unclear' || (fate === 'told' && isForgetful(history)));
 
 function excuseOfKilled(
 	{ n8n, service: { listed }, history: { node } }: Omit<World, 'baseUrl'>,
