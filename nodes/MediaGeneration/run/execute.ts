@@ -10,11 +10,10 @@ import { cleanly } from '../n8n/clean';
 import { isToolRun } from '../n8n/execution';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { sleepingInput } from '../n8n/sleep';
-import { checkOneAccount } from '../transport/credentials';
 import { generate } from './generate';
 import { joinItems } from './joinItems';
 import { failedItem, type Executing } from './output';
-import { openClient } from '../transport/client';
+import { openOne } from './run';
 
 /** @param continueOnFail whether failures become items, according to "On Error" */
 export async function runOperation(
@@ -61,10 +60,7 @@ async function readItems(
 	const { context } = executing;
 	const output: INodeExecutionData[] = [];
 	const signal = context.getExecutionCancelSignal();
-	const opened = await attemptAsync(async () => {
-		await checkOneAccount(context);
-		return await openClient(context);
-	});
+	const opened = await attemptAsync(async () => await openOne(context));
 	for (const fields of items) {
 		const { itemIndex: item } = fields;
 		const reading = async () => await work.read({ client: valueOf(opened), signal }, fields);

@@ -23,9 +23,7 @@ import { runPart } from './part';
 import { Report, type Executing } from './output';
 import { planItems, runSettings } from './plan';
 import { prepareItems } from './prepare';
-import { openClient } from '../transport/client';
-import { checkOneAccount } from '../transport/credentials';
-import { Run } from './run';
+import { openOne, Run } from './run';
 
 export async function generate(
 	executing: Executing,
@@ -41,11 +39,7 @@ export async function generate(
 	const planned = await inPieces(planItems(operation, items, earlier));
 	report.throwFirstFailure(planned);
 	const hasItems = planned.some(({ kind }) => kind === 'item');
-	const open = async () => {
-		await checkOneAccount(context);
-		return await openClient(context);
-	};
-	const opened = hasItems ? await attemptAsync(open) : undefined;
+	const opened = hasItems ? await attemptAsync(async () => await openOne(context)) : undefined;
 	if (opened?.ok === true) return await runPlanned(report, opened.value, planned);
 	const results = planned.flatMap((each) => {
 		if (each.kind !== 'item') return [each];

@@ -8,8 +8,15 @@ import { PaidTasks } from '../n8n/paidTasks';
 import type { CreateDeps } from '../task/create';
 import type { Ledger } from '../task/ledger';
 import { Spending } from '../task/spending';
-import type { ServiceClient } from '../transport/client';
+import { openClient, type ServiceClient } from '../transport/client';
+import { checkOneAccount } from '../transport/credentials';
 import type { Part } from './item';
+
+/** Opens the account of a run: there is one, whatever its items are. */
+export async function openOne(context: IExecuteFunctions): Promise<ServiceClient> {
+	await checkOneAccount(context);
+	return await openClient(context);
+}
 
 const CONCURRENT_POLLS = 10;
 
