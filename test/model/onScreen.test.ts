@@ -2,19 +2,19 @@
 import { good, goOn, idOf, long, refused, runNode, sound, sounds, speech, taskWith } from './node';
 
 test.each([
-	[['', 'b', 'c'], [], / Nothing was sent for 2 other items either\.$/],
-	[['', 'b', ''], [], / 1 other item failed, too\. Nothing was sent for 1 other item either\.$/],
+	[['', 'b', 'c'], [], / Other items: 2 not begun\.$/],
+	[['', 'b', ''], [], / Other items: 1 failed; 1 not begun\.$/],
 	[['a'], [refused], /No task was created and nothing was paid\.$/],
 	[
 		['a', 'b'],
 		[refused, good],
-		/^Press Retry on .* 1 other item has a paid task, and this error holds it back\./,
+		/^Press Retry on .* Other items: 1 with a paid task, held back by this error\./,
 	],
-	[['a', 'b'], [refused, refused], / 1 other item failed, too\./],
+	[['a', 'b'], [refused, refused], / Other items: 1 failed\./],
 	[
 		['a', 'b', 'c', 'd'],
 		[refused, good, good, refused],
-		/ 2 other items have paid tasks, and this error holds them back\. 1 other item failed, too\. A new execution/,
+		/ Other items: 2 with a paid task, held back by this error; 1 failed\. A new execution/,
 	],
 ])('a run that fails says what became of the other items: %j', async (texts, creations, words) => {
 	const { error } = await runNode({ parameters: sounds(...texts), creations });
@@ -29,7 +29,7 @@ test('a failure begins with the free way, and says what a new execution would pa
 	const ids = [0, 1, 2].map((index) => idOf(index)).join(', ');
 	expect(error?.description).toMatch(
 		new RegExp(
-			`^Press Retry on this execution: it keeps what is paid\\. .* A new execution creates a new task for every item, also for the 3 that are paid for, which "Task: Wait" can fetch: ${ids}\\. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'\\.$`,
+			`^Press Retry on this execution: it keeps what is paid\\. .* A new execution creates a new task for every item, also for those paid for, which "Task: Wait" can fetch: ${ids}\\. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'\\.$`,
 		),
 	);
 });

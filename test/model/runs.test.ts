@@ -222,10 +222,8 @@ describe('On Error', () => {
 });
 
 describe('what a failed run leaves', () => {
-	const mayExist = (tasks: string) => {
-		const why = /^tasks/.test(tasks) ? 'answers to their creations' : 'answer to its creation';
-		return `The ${tasks} may exist and be paid for, as the ${why} never came: check at the service.`;
-	};
+	const mayExist = (items: string) =>
+		`Tasks of ${items} may exist and be paid for, because the answer to their creation never came: check at the service.`;
 
 	test('the error and the log name the tasks of use, without those that failed', async () => {
 		const { error, logs } = await runNode({
@@ -235,7 +233,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.message).toBe(`Task ${idOf(1)} failed: too loud`);
 		const left = `Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${idOf(0)}, ${idOf(2)}.`;
 		expect(error?.description).toMatch(
-			/^Press Retry on this execution: it keeps what is paid\. .* 2 other items have paid tasks, and this error holds them back\. A new execution creates a new task for every item, also for the 2 that are paid for/,
+			/^Press Retry on this execution: it keeps what is paid\. .* Other items: 2 with a paid task, held back by this error\. A new execution creates a new task for every item, also for those paid for/,
 		);
 		expect(warnings(logs)).toEqual([`warn: Media Generation: the run failed. ${left}`]);
 	});
@@ -246,10 +244,10 @@ describe('what a failed run leaves', () => {
 			creations: [refused, unclear, unclear],
 		});
 		expect(error?.message).toBe('The service refused the task (HTTP 400: text is too long)');
-		expect(error?.description).toMatch(/The tasks of items 1 and 2 may exist and be paid for/);
+		expect(error?.description).toMatch(/Tasks of items 1 and 2 may exist and be paid for/);
 		expect(error?.description).not.toMatch(/It named|still fetch/);
 		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the run failed. ${mayExist('tasks of items 1 and 2')}`,
+			`warn: Media Generation: the run failed. ${mayExist('items 1 and 2')}`,
 		]);
 	});
 
@@ -262,7 +260,7 @@ describe('what a failed run leaves', () => {
 		expect(error?.description).toMatch(new RegExp(`It named: ${ID}\\.`));
 		expect(warnings(logs)).toEqual([
 			`warn: Media Generation: task ${ID} for item 1 of execution 1 may exist`,
-			`warn: Media Generation: the run failed. ${mayExist('task of item 1')} It named: ${ID}.`,
+			`warn: Media Generation: the run failed. ${mayExist('item 1')} It named: ${ID}.`,
 		]);
 	});
 
@@ -274,7 +272,7 @@ describe('what a failed run leaves', () => {
 		});
 		expect(json.map(({ outcome }) => outcome)).toEqual([undefined, 'unknown', 'rejected']);
 		expect(warnings(logs)).toEqual([
-			`warn: Media Generation: the run ended. ${mayExist('task of item 1')}`,
+			`warn: Media Generation: the run ended. ${mayExist('item 1')}`,
 		]);
 	});
 });
@@ -499,7 +497,7 @@ describe('Minimum Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item. Nothing was sent for 1 other item either.",
+			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item. Other items: 1 not begun.",
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});
@@ -639,7 +637,7 @@ test('the error of a later try names the items of all tries whose tasks may exis
 		node: { tries: 2 },
 	});
 	expect(sent).toHaveLength(4);
-	expect(error?.description).toContain('The tasks of items 0, 1, and 2 may exist');
+	expect(error?.description).toContain('Tasks of items 0, 1, and 2 may exist');
 });
 
 test('where n8n gives no signal of a stop, tasks are made and waited for', async () => {

@@ -157,7 +157,7 @@ test('what is unclear is in the log before the sleep, out of which nothing may c
 		events: [{ at: 11, kind: 'stop' }],
 		node: goOn,
 	});
-	expect(warnings(logs)[0]).toMatch(/went to sleep\. The task of item 0 may exist/);
+	expect(warnings(logs)[0]).toMatch(/went to sleep\. Tasks of item 0 may exist/);
 });
 
 test('an item that fails in the last poll fails by itself, or ends the run', async () => {

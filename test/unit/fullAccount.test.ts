@@ -14,15 +14,15 @@ const after = (reply: typeof FULL, seconds: number) => ({
 	headers: { 'retry-after': String(seconds) },
 });
 
-/** A gate that one creation found closed at the start, and what was asked after how many ms: "a 2000". */
+/** The queue of an account that was full at the start, and what was asked after how many ms: "a 2000". */
 async function closed(first: Reply = FULL) {
 	const clock = new VirtualClock();
 	const start = clock.now();
 	const account = new Account();
-	const gate = fullAccountOf(account);
+	const queue = fullAccountOf(account);
 	const asked: string[] = [];
 	const { signal } = new AbortController();
-	/** Asks until it gets another answer than a refusal by the gate, or its time has run out. */
+	/** Asks until it gets another answer than a refusal because it is full, or its time has run out. */
 	const asks = async (
 		name: string,
 		replies: Array<Reply | (() => Reply)>,
@@ -32,16 +32,16 @@ async function closed(first: Reply = FULL) {
 		const request = { kind: 'speech', path: '/', body: { voice_id: voice } };
 		const place = placeOf(request, limits, clock.now());
 		for (const reply of replies) {
-			const mayGo = await gate.turn(place, clock, over);
+			const mayGo = await queue.turn(place, clock, over);
 			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
 			if (!mayGo) break;
 			await clock.sleep(0);
 			const creation = readCreation(typeof reply === 'function' ? reply() : reply, RAIN);
-			gate.answered(place, creation, clock.now());
+			queue.answered(place, creation, clock.now());
 			if (creation.kind === 'created') break;
 		}
 		if (stays) return;
-		gate.leave(place);
+		queue.leave(place);
 	};
 	await clock.run(asks('first', [first], { stays: true }));
 	asked.pop();
@@ -53,7 +53,7 @@ async function closed(first: Reply = FULL) {
 			}
 		});
 	};
-	return { clock, start, account, gate, asked, asks, ends };
+	return { clock, start, account, queue, asked, asks, ends };
 }
 
 test('one asks, after a pause that doubles from 2 to 15 s; the others wait', async () => {
@@ -265,18 +265,18 @@ test('once nobody waits any more, the account is open', async () => {
 });
 
 test('the log says once a minute for how many the account is full, and since when', async () => {
-	const { clock, start, gate, asks } = await closed();
+	const { clock, start, queue, asks } = await closed();
 	const line = 'the account is full; creations that wait:';
 	const first = placeOf(
 		{ kind: 'x', path: '/', body: {} },
 		{ deadline: 0, boundsFull: true },
 		start,
 	);
-	expect(gate.logLine(first, start)).toBe(`${line} 1, the oldest for 0 s`);
+	expect(queue.logLine(first, start)).toBe(`${line} 1, the oldest for 0 s`);
 	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', Array<Reply>(9).fill(FULL))];
 	await clock.advance(1_999);
-	expect(gate.logLine(first, clock.now())).toBeUndefined();
+	expect(queue.logLine(first, clock.now())).toBeUndefined();
 	await clock.advance(58_001);
-	expect(gate.logLine(first, clock.now())).toBe(`${line} 3, the oldest for 60 s`);
+	expect(queue.logLine(first, clock.now())).toBe(`${line} 3, the oldest for 60 s`);
 	await clock.run(Promise.all(waits));
 });

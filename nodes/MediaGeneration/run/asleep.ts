@@ -23,7 +23,7 @@ export async function goToSleep(
 	const { results, waking } = asleep;
 	report.throwFirstFailure(results);
 	report.showCosts(spending);
-	report.logUnclear('the execution went to sleep', results);
+	report.log('the execution went to sleep', results);
 	hintAtSleep(context);
 	const byItem = new Map<number, ItemResult[]>();
 	for (const result of results) getOrCreate(byItem, result.index, () => []).push(result);

@@ -62,61 +62,54 @@ async function createOnce(run: Run, item: Item, asked: Asked): Promise<Created |
 		case 'unread':
 			return asFailed(earlier.failure);
 		case 'unclear':
-			return await settleUnclear(run, item, { asked, earlier });
 		case 'unrecorded':
-			return await settleUnrecorded(run, item, { asked, earlier });
+			return await settleDoubt(run, item, { asked, earlier });
 	}
 }
 
-interface Doubt<Kind extends Earlier['kind']> {
+interface Doubt {
 	asked: Asked;
-	earlier: Extract<Earlier, { kind: Kind }>;
+	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>;
 }
 
-/** The answer to an earlier request never came, so its task may exist. It is sent again only if the user asked for that. */
-async function settleUnclear(
+/**
+ * An earlier request was sent, or may have been, and its task may exist. It is sent again only if the user asked for that, or if it has no
+ * note and a readable list shows nothing that could be its task.
+ */
+async function settleDoubt(
 	run: Run,
 	item: Item,
-	{ asked, earlier }: Doubt<'unclear'>,
+	{ asked, earlier }: Doubt,
 ): Promise<Created | Failed> {
-	const { failure } = earlier;
 	// A task whose ID is known can be fetched.
-	if (failure.taskId !== undefined) return asFailed(failure);
+	const isNamed = earlier.kind === 'unclear' && earlier.failure.taskId !== undefined;
+	if (isNamed) return asFailed(earlier.failure);
 	const found = await searchFor(run, asked, earlier);
 	if (found.kind === 'created') return found;
-	if (!item.settings.sendUnclearAgain) return asFailed(withCandidates(failure, found.candidates));
+	const { candidates, unread } = found;
+	const isMissing =
+		earlier.kind === 'unrecorded' && unread === undefined && candidates.length === 0;
+	if (isMissing) return await createAnew(run, item, asked);
+	const failure = earlier.kind === 'unclear' ? earlier.failure : unrecorded(unread);
+	if (!item.settings.sendUnclearAgain) return asFailed(withCandidates(failure, candidates));
 	const made = await createAnew(run, item, asked);
 	if (made.kind === 'created' || made.failure.outcome === 'unknown') return made;
 	// Nothing was created now, but the first task may still be paid for.
 	return asFailed({ ...failure, message: `${failure.message}; this try: ${made.failure.message}` });
 }
 
-/** n8n was killed, and may have sent the request without a note. It is created if a readable list shows nothing that could be its task. */
-async function settleUnrecorded(
-	run: Run,
-	item: Item,
-	{ asked, earlier }: Doubt<'unrecorded'>,
-): Promise<Created | Failed> {
-	const found = await searchFor(run, asked, earlier);
-	if (found.kind === 'created') return found;
-	const { candidates, unread } = found;
-	const isMissing = unread === undefined && candidates.length === 0;
-	if (isMissing || item.settings.sendUnclearAgain) return await createAnew(run, item, asked);
+/** @param unread why the list of tasks could not be read */
+function unrecorded(unread: Failure | undefined): Failure {
 	const why = unread === undefined ? '' : `, and it is not known whether it did: ${unread.message}`;
-	const failure: Failure = {
+	return {
 		outcome: 'unknown',
 		message: `n8n ended in an earlier execution that may have created this task${why}`,
 		description: UNCLEAR_ADVICE,
 	};
-	return asFailed(withCandidates(failure, candidates));
 }
 
 /** Searches for the task of an earlier try. It is expected already, see {@link expectEarlier}. */
-async function searchFor(
-	run: Run,
-	asked: Asked,
-	earlier: Doubt<'unclear' | 'unrecorded'>['earlier'],
-): Promise<Finding> {
+async function searchFor(run: Run, asked: Asked, earlier: Doubt['earlier']): Promise<Finding> {
 	const found = await findLost(run, { request: asked.request, ...earlier, isEarlier: true });
 	if (found.kind !== 'created') return found;
 	run.ledger.created(asked, found);

@@ -19,6 +19,7 @@ import { goToSleep } from './asleep';
 import { conclude, haltAfter } from './conclude';
 import { expectEarlier } from './creating';
 import { failedResult, type Item, type ItemResult, type Plan, type Planned } from './item';
+import { wordsFor } from './left';
 import { runPart } from './part';
 import { Report, type Executing } from './output';
 import { planItems, runSettings } from './plan';
@@ -77,7 +78,7 @@ async function runPlanned(
 	} finally {
 		run.paidTasks.write();
 		// A stop can cut short creations, waits, downloads, or the last poll before the sleep.
-		if (run.isStopped) report.log('the execution was stopped', results);
+		if (run.isStopped) report.log('the execution was stopped', results, wordsFor);
 		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
 }

@@ -53,11 +53,7 @@ export function leftBy(ledger: Ledger, results: Planned): Left {
 export function wordsForUnclear({ unclearItems, namedTaskIds }: Left): string {
 	if (unclearItems.length === 0) return '';
 	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
-	const [tasks, why] =
-		unclearItems.length === 1
-			? ['task', 'the answer to its creation']
-			: ['tasks', 'the answers to their creations'];
-	return ` The ${tasks} of ${itemsInWords(unclearItems)} may exist and be paid for, as ${why} never came: check at the service.${named}`;
+	return ` Tasks of ${itemsInWords(unclearItems)} may exist and be paid for, because the answer to their creation never came: check at the service.${named}`;
 }
 
 /** For the log of an execution that ends. */
@@ -81,8 +77,7 @@ export function adviceAfter(first: FailedResult, results: Planned, left: Left): 
 	if (taskIds.every((each) => each === first.failure.taskId)) return before;
 	const list = taskIds.join(', ');
 	if (!creates) return `${before} "Task: Wait" can still fetch the paid tasks: ${list}.`;
-	const paid = taskIds.length === 1 ? 'the 1 that is' : `the ${taskIds.length} that are`;
-	return `${before} A new execution creates a new task for every item, also for ${paid} paid for, which "Task: Wait" can fetch: ${list}. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'.`;
+	return `${before} A new execution creates a new task for every item, also for those paid for, which "Task: Wait" can fetch: ${list}. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'.`;
 }
 
 function othersOf(first: FailedResult, results: Planned): string {
@@ -91,17 +86,14 @@ function othersOf(first: FailedResult, results: Planned): string {
 	const made = others.filter(
 		(result) => result.kind !== 'failed' && knownTasks(result).length > 0,
 	).length;
-	// Such items were not begun.
 	const ready = others.filter(({ kind }) => kind === 'item').length;
 	const none = others.length - failed - made - ready;
-	const items = (count: number) => `${count} other ${count === 1 ? 'item' : 'items'}`;
-	return [
-		made > 0 &&
-			` ${items(made)} ${made === 1 ? 'has a paid task' : 'have paid tasks'}, and this error holds ${made === 1 ? 'it' : 'them'} back.`,
-		failed > 0 && ` ${items(failed)} failed, too.`,
-		none > 0 && ` ${items(none)} got no task.`,
-		ready > 0 && ` Nothing was sent for ${items(ready)} either.`,
-	]
-		.filter((words) => words !== false)
-		.join('');
+	const said: Array<[count: number, what: string]> = [
+		[made, 'with a paid task, held back by this error'],
+		[failed, 'failed'],
+		[none, 'without a task'],
+		[ready, 'not begun'],
+	];
+	const words = said.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : []));
+	return words.length === 0 ? '' : ` Other items: ${words.join('; ')}.`;
 }

@@ -75,7 +75,7 @@ export class Report {
 		if (first === undefined || this.continueOnFail) return;
 		// The end of a stopped run is logged once.
 		if (this.context.getExecutionCancelSignal()?.aborted !== true)
-			this.log('the run failed', results);
+			this.log('the run failed', results, wordsFor);
 		const left = leftBy(this.ledger, results);
 		const { failure } = first;
 		const retry = left.taskIds.length > 0 && this.canRetry ? RETRY : '';
@@ -89,17 +89,9 @@ export class Report {
 		return !isStopped && this.ledger.run.call === undefined;
 	}
 
-	/** n8n saves nothing of a stopped execution, so the log has to say what it leaves behind. */
-	log(why: string, results: Planned): void {
-		this.warn(why, wordsFor(leftBy(this.ledger, results)));
-	}
-
-	/** An execution that continues has no error that names them, and one that sleeps may be stopped before its output. */
-	logUnclear(why: string, results: Planned): void {
-		this.warn(why, wordsForUnclear(leftBy(this.ledger, results)));
-	}
-
-	private warn(why: string, words: string): void {
+	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */
+	log(why: string, results: Planned, wordsOf = wordsForUnclear): void {
+		const words = wordsOf(leftBy(this.ledger, results));
 		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 
@@ -135,7 +127,7 @@ export class Report {
 		this.throwFirstFailure(results);
 		this.hintAtFailures(results);
 		this.showCosts(spending);
-		this.logUnclear('the run ended', results);
+		this.log('the run ended', results);
 		return results.flatMap((result) => this.itemsOf(result));
 	}
 }
