@@ -117,17 +117,17 @@ const isFilled = (value: unknown): boolean =>
 		? Object.keys(value).length > 0
 		: Boolean(typeof value === 'string' ? value.trim() : value);
 
-/** The refusal of a status between 400 and 499, which can arrive inside HTTP 200 (docs/service.md, "Shapes"). Undefined if it says yes. */
+/** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for a refusal without one. Undefined if it says yes. */
 function refusalInside({ success, code, status_code, status, error, errors }: JsonObject) {
 	const codes = [code, status_code].map(asNumber);
-	const inner = codes.find((each = 0) => each >= 400 && each <= 499);
+	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
 	const isFailed = /^(error|failed)$/i.test(asText(status) ?? '');
 	const saysNo = success === false || isFailed || isFilled(error) || isFilled(errors);
 	return inner ?? (saysNo ? 0 : undefined);
 }
 
-/** A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
-const isGivenUp = (status: number) => status === 408 || status === 499;
+/** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
+export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
 function readSuccess(said: Said): Creation {
 	const { answer, named, words } = said;
@@ -136,7 +136,8 @@ function readSuccess(said: Said): Creation {
 	const fields = isObject(body) ? body : {};
 	const inner = refusalInside(fields);
 	const hasId = named !== undefined || (taskId !== undefined && fields.success !== false);
-	if (inner !== undefined && !isGivenUp(inner) && !hasId) {
+	const isBusy = inner === 503 && isServerBusy(said);
+	if (inner !== undefined && (isBusy || !leavesOpen(inner)) && !hasId) {
 		const isLimit = limitIn(said) === 'rate' || askedPauseMs(said) !== undefined;
 		if (inner === 429 || isLimit) return readTooMany(said);
 		const advice =
@@ -196,7 +197,7 @@ function readRefusal(said: Said): Creation {
 		const message = `The service answered with a redirect (${words})${which}; the task may exist`;
 		return unclear(message, status, taskId);
 	}
-	if (status >= 500 || isGivenUp(status) || status < 200) {
+	if (leavesOpen(status) || status < 200) {
 		const message = `The service failed while it handled the request (${words}); the task may exist`;
 		return unclear(message, status);
 	}
