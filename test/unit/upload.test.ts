@@ -16,7 +16,7 @@ function fileOf(size: number) {
 	return {
 		...{ field: 'file', name: 'a.wav', type: 'audio/wav', size, sha256: '' },
 		stream: async function* () {
-			for (let left = size; left > 0; left -= MB) yield await Promise.resolve(Buffer.alloc(MB));
+			for (let left = size; left >= MB; left -= MB) yield await Promise.resolve(Buffer.alloc(MB));
 		},
 	};
 }
@@ -94,6 +94,18 @@ async function* piecesOf({ body }: IHttpRequestOptions) {
 	for (const [, part] of body as Iterable<[string, string | ReturnType<typeof fileOf>]>)
 		if (typeof part !== 'string') yield* part.stream();
 }
+
+test('a task that the service names is kept, though a file could not be read to its end', async () => {
+	const early = async (options: IHttpRequestOptions) => {
+		const read = async () => {
+			for await (const piece of piecesOf(options)) expect(piece.length).toBeGreaterThan(0);
+		};
+		await expect(read()).rejects.toThrow('a.wav has changed');
+		return { body: { task_id: 't1' } };
+	};
+	const reply = await sending(early, { sizes: [MB + 1] });
+	expect(readCreation(reply, RAIN)).toMatchObject({ kind: 'created', taskId: 't1' });
+});
 
 test('files that flow are never given up, however long they take', async () => {
 	const slowly = async (options: IHttpRequestOptions) => {

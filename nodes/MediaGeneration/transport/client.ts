@@ -2,7 +2,9 @@
  * Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, every request ends within its time,
  * however slowly its answer arrives, and the account learns of throttling here.
  */
+import { leavesOpen } from '../answers/creation';
 import type { Answer, NoAnswer, Reply } from '../answers/reply';
+import { taskIdOf } from '../answers/task';
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
 import { FailureError, invalid, messageOf } from '../base/outcomes';
@@ -84,12 +86,6 @@ async function requestWithin<T>(
 	}
 }
 
-/** Returns whether only the request itself can tell that nothing was created, if it was not sent whole. */
-const leavesOpen = (reply: Reply) =>
-	reply.answered
-		? reply.status >= 500 || [408, 499].includes(reply.status)
-		: reply.kind === 'unanswered';
-
 /** Makes a client for webhooks, which are called many times a second. */
 export async function recentClient(context: N8nContext): Promise<ServiceClient> {
 	return await createClient(context, keptFor(context));
@@ -135,7 +131,10 @@ export async function createClient(
 		);
 		if (reply.answered) account.noteThrottling(purpose, reply);
 		const why = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
-		if (why !== undefined && (leavesOpen(reply) || upload?.failure !== undefined))
+		// Only the request itself can tell then that nothing was created, unless the answer names a task.
+		const isOpen = reply.answered ? leavesOpen(reply.status) : reply.kind === 'unanswered';
+		const isTaken = reply.answered && (reply.status < 300 || taskIdOf(reply.body) !== undefined);
+		if (why !== undefined && !isTaken && (isOpen || upload?.failure !== undefined))
 			return { answered: false, kind: 'unsent', reason: cleaner.text(why) };
 		if (reply.answered) return reply;
 		const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
