@@ -42,7 +42,8 @@ export interface Made {
 }
 
 /** @param kind of a creation request */
-export const isForFile = (kind: string): boolean => /^(speech|sound|image)/.test(kind);
+export const isForFile = (kind: string): boolean =>
+	/^(speech|sound|image|music|dialogue|dubbing|voice)/.test(kind);
 
 const FILE_RESULT = /tts|speech|voice|sound|audio|music|song|image|video|dubbing/i;
 const TEXT_RESULT = /to.?text|transcri/i;
