@@ -65,10 +65,18 @@ export function resolved(
 	return [...files.values()];
 }
 
+/** Parameters with which stores sign an address. */
+const SIGNING =
+	/^(x-(amz|goog|oss|cos)-.*|(aws|google|oss)?access(key)?id|sign(ature)?|sig|expires|policy|key-pair-id|token|s[eprtv]|sk[etv]|sk[ot]id)$/i;
+
 /** Two addresses that differ only in their signature are one file. */
 function fileOf(url: string): string {
-	if (isDataUrl(url)) return url;
-	return mediaOf(extensionOf(url)) === undefined ? url : (url.split(/[?#]/, 1)[0] ?? url);
+	const parsed = isDataUrl(url) ? undefined : urlOf(url, NO_HOST);
+	if (parsed === undefined) return url;
+	for (const name of [...parsed.searchParams.keys()])
+		if (SIGNING.test(name)) parsed.searchParams.delete(name);
+	parsed.hash = '';
+	return parsed.href;
 }
 
 function outputKindOf(name: string, url: string, taskType: string): OutputKind {
