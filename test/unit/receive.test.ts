@@ -111,6 +111,13 @@ const refused = (status: number, error: string | RegExp) => ({
 	item: undefined,
 });
 
+test('an address that is none does not start the workflow', async () => {
+	const { post } = trigger({ secret: SECRET });
+	expect(await post(task(), `http://x:99999${PATH}`)).toMatchObject(
+		refused(400, 'its address can not be read'),
+	);
+});
+
 describe('a finished task that the service confirms', () => {
 	test('an ID in another spelling goes out as the service spells it, one that has another name beside it as it was posted', async () => {
 		const { post } = trigger({ service: () => found({ id: 'T1' }) });

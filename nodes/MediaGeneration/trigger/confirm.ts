@@ -47,7 +47,8 @@ function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): Servi
 		limit.end();
 		if (turn === undefined)
 			return { answered: false, kind: 'unanswered', reason: 'too many callbacks at once' };
-		return await client.send({ ...request, timeoutMs }).finally(turn);
+		const leftMs = Math.min(request.timeoutMs, Math.max(1, deadline - now()));
+		return await client.send({ ...request, timeoutMs: leftMs }).finally(turn);
 	};
 	return { ...client, send };
 }

@@ -1,6 +1,7 @@
 /** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../actions/trigger';
+import { urlOf } from '../base/json';
 import { quote } from '../base/words';
 import { recentClient, type ServiceClient } from '../transport/client';
 import { BoundedMap } from '../base/boundedMap';
@@ -121,7 +122,10 @@ export async function receive(
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
 	// The host is a placeholder, because n8n does not know its external address.
-	const url = new URL(context.getRequestObject().originalUrl, 'http://localhost');
+	const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
+	// n8n would start the workflow with an empty item if this threw.
+	if (url === undefined)
+		return refuse(context, 'a callback', new CallRefusal(400, 'its address can not be read'));
 	const call: CalledUrl = { url, signed: false };
 	return await handle(context, settings, call).catch((error: unknown) => {
 		// What is wrong with the post itself tells nothing about a task.
