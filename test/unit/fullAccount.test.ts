@@ -183,6 +183,7 @@ test('after a probe that found room, the pause is short again; after one for an 
 test.each<[string, Reply, string[]]>([
 	['a longer one', after(FULL, 20), ['a 20000', 'a 24000']],
 	['but not one of none', after(FULL, 0), ['a 2000', 'a 6000']],
+	['five minutes of a longer one', after(FULL, 1_764_300_000), ['a 300000', 'a 304000']],
 ])('Retry-After stands for the pause: %s', async (_, first, expected) => {
 	const { clock, account, asked, asks } = await closed(first);
 	if (first.answered) account.noteThrottling('create', first, clock.now());

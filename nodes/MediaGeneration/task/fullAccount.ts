@@ -5,6 +5,7 @@
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
+import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
@@ -151,9 +152,10 @@ export class FullAccount {
 	private close(refusal: Refusal, queue: string, nowMs: number): void {
 		const before = this.refusal;
 		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
-		this.askedEnd = nowMs + (refusal.retryAfterMs ?? 0);
-		// A Retry-After of 0 s must not lead to a tight loop.
-		this.pauseEnd = nowMs + (refusal.retryAfterMs || this.pauseMs);
+		// One that is far too long must not close the account for everybody, and one of 0 s must not lead to a tight loop.
+		const askedMs = Math.min(refusal.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+		this.askedEnd = nowMs + askedMs;
+		this.pauseEnd = nowMs + (askedMs || this.pauseMs);
 		this.refusal = refusal;
 		if (refusal.kind === 'full') this.full.add(queue);
 		// How long each of them may wait depends on the kind.
@@ -179,7 +181,9 @@ export class FullAccount {
 		if (!this.report.isDue(nowMs)) return undefined;
 		const first = this.line.reduce((least, { since }) => Math.min(least, since), place.since);
 		const many = this.line.length + 1;
-		return `the account is full; creations that wait: ${many}, the oldest for ${seconds(nowMs - first)}`;
+		const why =
+			this.refusal?.kind === 'limited' ? 'the service limits requests' : 'the account is full';
+		return `${why}; creations that wait: ${many}, the oldest for ${seconds(nowMs - first)}`;
 	}
 }
 
