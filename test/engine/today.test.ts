@@ -211,7 +211,7 @@ describe('what costs nothing', () => {
 			settings: goOn,
 		});
 		expect(output[0]?.json).toMatchObject({ outcome: 'unreachable', task_id: 'unknown' });
-		expect(output[0]?.json.error).toMatch(/^Nothing was deleted: Task unknown /);
+		expect(output[0]?.json.error).toMatch(/^No deletion was requested: Task unknown /);
 		expect(setting.service.active).toBe(1);
 	});
 

@@ -21,6 +21,15 @@ test('the task, its files and what it cost, in a few characters', () => {
 	expect(json).not.toHaveProperty('metadata');
 });
 
+test('what is under way, and the addresses that fit beside one that is too long', () => {
+	const url = 'https://files.example/b';
+	const outputs = [{ url: `${url}?signature=${'x'.repeat(3_000)}` }, { url }];
+	expect(compact({ task_id: 't', status: 'doing', progress: 40, outputs })).toEqual({
+		...{ task_id: 't', status: 'doing', progress: 40 },
+		...{ more_outputs: 1, outputs: [{ url }] },
+	});
+});
+
 test.each<[string, IDataObject]>([
 	['its own', { text: LONG }],
 	['in the metadata', { metadata: { text: LONG } }],

@@ -105,7 +105,7 @@ function badValuesOf(field: INodeProperties): Array<[unknown, string[]]> {
 				'{a: 1}',
 				[
 					`The field '${label}' is not valid JSON`,
-					`Enter a JSON object, ${placeholder}. Names and text values need double quotes.`,
+					`Enter a JSON ${isList ? 'list' : 'object'}, ${placeholder}. Names and text values need double quotes.`,
 				],
 			],
 		];

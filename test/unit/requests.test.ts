@@ -399,6 +399,7 @@ describe('the ID of a task made earlier', () => {
 			undefined,
 			['gen:42', 'a.b;c', 'Ü'],
 		],
+		['long numbers', '[12345678901234567890]', undefined, ['12345678901234567890']],
 	])('%s', (_, given, own, expected) => {
 		expect(readTaskIds(fieldsWith({ taskId: given }), own)).toEqual(expected);
 	});

@@ -39,7 +39,7 @@ const sourceField = ui.text('Source Language', 'sourceLanguage', {
 const keepVoicesOption = ui.toggle('Keep Voices', 'keepVoices', {
 	default: true,
 	description:
-		'Whether to keep the voices of the speakers by cloning them. Without this option: on.',
+		'Whether to keep the voices of the speakers by cloning them. Without this option, voices are kept.',
 });
 const speakersOption = ui.amount('Number of Speakers', 'numberOfSpeakers', {
 	typeOptions: { minValue: 0, numberPrecision: 0 },

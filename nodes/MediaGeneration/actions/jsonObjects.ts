@@ -17,11 +17,11 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 }
 
 /** @param typed the expression of the field */
-function adviceOnJson(example: string, typed = ''): string {
+function adviceOnJson(what: 'object' | 'list', example: string, typed = ''): string {
 	// An expression of n8n within a text in quotes, which begins behind one of `:,[`.
 	const [, inner] = /[:,[]\s*"(?:\\.|[^"\\{]|\{(?!\{))*\{\{\s*(.*?)\s*\}\}/s.exec(typed) ?? [];
 	return inner === undefined
-		? `Enter a JSON object, ${example}. Names and text values need double quotes.`
+		? `Enter a JSON ${what}, ${example}. Names and text values need double quotes.`
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;
 }
 
@@ -54,14 +54,18 @@ function inexactIn(value: unknown): number | undefined {
 }
 
 /** Reads JSON, or an expression's result; what stands for nothing if nothing is set. Throws an `invalid` failure. */
-function jsonValue(nothing: string, field: JsonField): unknown {
+function jsonValue(what: 'object' | 'list', field: JsonField): unknown {
 	const { given, label, example = '', expression } = field;
+	const nothing = what === 'object' ? '{}' : '[]';
 	const value =
 		typeof given === 'string'
 			? parsedJson(given.trim() || nothing, expression)
 			: (given ?? parseJson(nothing));
 	if (value === undefined)
-		throw invalid(`The field '${label}' is not valid JSON`, adviceOnJson(example, expression));
+		throw invalid(
+			`The field '${label}' is not valid JSON`,
+			adviceOnJson(what, example, expression),
+		);
 	const inexact = inexactIn(value);
 	if (inexact !== undefined)
 		throw invalid(
@@ -72,7 +76,7 @@ function jsonValue(nothing: string, field: JsonField): unknown {
 }
 
 export function jsonObject(field: JsonField): JsonObject {
-	const value = jsonValue('{}', field);
+	const value = jsonValue('object', field);
 	if (isObject(value)) return value;
 	throw invalid(
 		`The field '${field.label}' is not a JSON object`,
@@ -81,7 +85,7 @@ export function jsonObject(field: JsonField): JsonObject {
 }
 
 export function jsonList(field: JsonField): unknown[] {
-	const value = jsonValue('[]', field);
+	const value = jsonValue('list', field);
 	if (Array.isArray(value)) return value;
 	throw invalid(
 		`The field '${field.label}' is not a JSON list`,

@@ -8,6 +8,7 @@ import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 import * as ui from './ui';
 import { refusedQuestion } from './refusal';
+import { Limiter } from '../base/limiter';
 import { readTaskIds, taskIdField } from './taskIds';
 import { readTask } from './taskReads';
 
@@ -52,7 +53,7 @@ async function readBeforeDeletion(from: ReadSource, taskId: string): Promise<Tas
 	const { message, description } = task.failure;
 	throw new FailureError({
 		...task.failure,
-		message: `Nothing was deleted: ${message}`,
+		message: `No deletion was requested: ${message}`,
 		description: `${description} Then delete the tasks again.`,
 	});
 }
@@ -63,8 +64,15 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 	const deletesFinished = fields.boolean(deleteFinishedOption);
 	const kept: Array<Record<'task_id' | 'status', string>> = [];
 	const doomed: string[] = [];
-	for (const taskId of taskIds) {
-		const { state, status } = await readBeforeDeletion(from, taskId);
+	const turns = new Limiter(10);
+	// All at once, so that few finish between the look and the deletion.
+	const tasks = await Promise.all(
+		taskIds.map(async (taskId) => ({
+			taskId,
+			...(await turns.run(async () => await readBeforeDeletion(from, taskId))),
+		})),
+	);
+	for (const { taskId, state, status } of tasks) {
 		if (state === 'running' || deletesFinished) doomed.push(taskId);
 		else kept.push({ task_id: taskId, status });
 	}

@@ -1,6 +1,7 @@
 /** IDs of tasks that users enter: the field, how it is read, and what is refused. */
 import { invalid } from '../base/outcomes';
-import { asText, parseJson, textsBetweenCommas } from '../base/json';
+import { readJson } from '../base/bounded';
+import { asText, textsBetweenCommas } from '../base/json';
 import { idProblem } from '../base/pathPart';
 import type { ItemFields } from './fields';
 import * as ui from './ui';
@@ -28,7 +29,8 @@ export function readTaskIds(item: ItemFields, own?: string): string[] {
 	const value = item.raw(taskIdField.name);
 	const given: unknown = Array.isArray(value) ? value : item.requiredText(taskIdField);
 	const isJson = typeof given === 'string' && given !== own && given.startsWith('[');
-	const list = isJson ? parseJson(given) : given === own ? [own] : given;
+	// Long numbers stay as they are.
+	const list = isJson ? readJson(given).body : given === own ? [own] : given;
 	const taskIds = Array.isArray(list)
 		? list.map((entry) => asText(entry)?.trim() ?? '')
 		: textsBetweenCommas(String(given));

@@ -82,7 +82,7 @@ export function jsonListField(
 	});
 }
 
-/** Makes the option that {@link ItemFields.body} reads. @param example of what services take beyond the fields (docs/service.md, "Values") */
+/** Makes the option that {@link ItemFields.sends} reads. @param example of what services take beyond the fields (docs/service.md, "Values") */
 export function extraFieldsOption(example: string): INodeProperties {
 	const what = 'Further fields for the body of the request';
 	const field = jsonField('Extra Body Fields', 'extraFields', { what, example });

@@ -53,7 +53,7 @@ export function notShown(taskId: string, poll: Poll & { kind: 'denied' | 'missin
 					]
 				: [
 						`read: the service refused to show it (${why})`,
-						`The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT} then.`,
+						`The API key may have expired, been revoked or run out of credits. Put a valid key of the same account into the credential. ${USE_WAIT}.`,
 					];
 	return { outcome: 'unreachable', message: `${task} ${what}`, description, taskId, httpStatus };
 }

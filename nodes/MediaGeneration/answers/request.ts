@@ -31,7 +31,7 @@ export interface CreationRequest {
 	optional?: string;
 	/** The size of a file up to which services take it, as far as is known. */
 	usualFileMb?: number;
-	/** The service's words for the fields, if it refuses the request. */
+	/** Names on screen of the service's fields, for its refusals. */
 	labels?: Labels;
 }
 

@@ -8,7 +8,8 @@ const MOST_CHARACTERS = 20_000;
 /** Of the addresses and the rest of a task without a text: signed addresses are long, and half of one is of no use. */
 const MOST_IN_OUTPUTS = 2_000;
 const KEPT = [
-	...['task_id', 'task_ids', 'status', 'type', 'credit_cost', 'unfinished', 'duration_seconds'],
+	...['task_id', 'task_ids', 'status', 'progress', 'type', 'credit_cost', 'unfinished'],
+	'duration_seconds',
 	...['joined', 'part', 'error', 'description', 'outcome', 'http_status', 'candidates', 'hint'],
 	// Of a task that failed, as Task: Get and Get Many show it.
 	...['error_message', 'task_error'],
@@ -31,8 +32,10 @@ export function agentItem(item: INodeExecutionData): INodeExecutionData {
 	let length = 0;
 	for (const { url = '', ...output } of shownOutputs(item)) {
 		const shown = { ...(url === '' || isDataUrl(url) ? {} : { url }), ...output };
-		length += JSON.stringify(shown).length;
-		if (length <= MOST_IN_OUTPUTS) outputs.push(shown);
+		const more = JSON.stringify(shown).length;
+		if (length + more > MOST_IN_OUTPUTS) continue;
+		length += more;
+		outputs.push(shown);
 	}
 	const left = shownOutputs(item).length - outputs.length;
 	const isMedia = outputs.some(({ kind }) => kind === 'audio' || kind === 'image');

@@ -57,7 +57,7 @@ export class StoreMemory {
 	}
 
 	/** Learns from a stored file how the store works: its mode belongs to the process and never changes. */
-	learnMode({ id }: IBinaryData): void {
+	noteMode({ id }: IBinaryData): void {
 		if (id?.startsWith('filesystem') === true) this.limit = Infinity;
 	}
 
@@ -139,7 +139,7 @@ export async function storeChunks(
 		if (stream === undefined) for await (const chunk of arriving) parts.push(chunk);
 		const content = stream ?? Buffer.concat(parts);
 		const binary = await context.helpers.prepareBinaryData(content, fileName, mimeType);
-		storeMemory.learnMode(binary);
+		storeMemory.noteMode(binary);
 		return binary;
 	} finally {
 		stream?.destroy();

@@ -59,7 +59,7 @@ export async function checkSuspension(
 	// n8n's coming engine has different IDs, and wakes executions differently (engine-v2-webhooks.js, n8n 2.41).
 	if (!/^\d+$/.test(context.getExecutionId()))
 		throw invalid(
-			"This n8n runs the workflow by an engine whose executions this node can't suspend",
+			"This n8n runs the workflow on an engine whose executions this node can't suspend",
 			`Run the workflow by n8n's standard engine, or ${POLL_INSTEAD}`,
 		);
 	const given = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);

@@ -26,7 +26,7 @@ async function pollOnRoute(
 
 const UNUSABLE_ID: Poll = {
 	kind: 'denied',
-	detail: 'its ID can not be one part of an address',
+	detail: "its ID can't be used in a URL path",
 	final: true,
 };
 
