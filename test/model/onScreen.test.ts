@@ -223,12 +223,16 @@ describe('a recording', () => {
 	])('%s: of %d bytes, and %j, is hinted at', async (operation, size, metadata, expected) => {
 		const data = Buffer.alloc(size).toString('base64');
 		const ran = await runNode({
-			parameters: { resource: 'audio', operation, inputBinaryField: 'data', targetLanguage: 'de' },
+			parameters: {
+				...{ resource: 'audio', operation, inputBinaryField: 'data' },
+				...{ targetLanguage: 'de', downloadOutput: false },
+			},
 			input: [{ json: {}, binary: { data: { data, mimeType: 'audio/mpeg', fileName: 'a.mp3' } } }],
 			answer: ({ method, url }) => {
 				if (method === 'POST') return { body: { success: true, task_id: 't' } };
 				if (!url.includes('/v1/task/')) return undefined;
-				return { body: { id: 't', status: 'done', metadata: { text: 'Hi', ...metadata } } };
+				const audio_url = 'https://files.example/a.mp3';
+				return { body: { id: 't', status: 'done', metadata: { audio_url, ...metadata } } };
 			},
 		});
 		expect(ran.error).toBeUndefined();
