@@ -125,13 +125,14 @@ test.each<[Answer, object]>([
 
 test('nothing in it opens a webhook or an account', async () => {
 	const url = 'https://n8n.example/webhook-waiting/7?signature=token#x';
-	const image_url = 'https://files.example/a.png?size=1';
-	const urls = { receive_url: url, webhookUrl: url, image_url };
+	const image_url = 'https://files.example/sk_SK-voices/a.png?size=1';
+	const text = 'LANG=sk_SK.UTF-8';
+	const urls = { receive_url: url, webhookUrl: url, image_url, text };
 	const record = task(1, { id: 'task_123456', ...urls, made_by: 'key sk_0123456789abcdef' });
 	const { json } = await runNode({ parameters: getAll, answer: pages([[record]]) });
 	const bare = 'https://n8n.example/webhook-waiting/7?signature=***#x';
-	const shown = { receive_url: bare, webhookUrl: bare, image_url, made_by: 'key sk_****cdef' };
-	expect(json).toMatchObject([{ task_id: 'task_123456', ...shown }]);
+	const shown = { receive_url: bare, webhookUrl: bare, image_url, text };
+	expect(json).toMatchObject([{ task_id: 'task_123456', ...shown, made_by: 'key sk_****cdef' }]);
 });
 
 test.each<[object, unknown[]]>([

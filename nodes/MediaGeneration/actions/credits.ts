@@ -22,7 +22,8 @@ function maskSecret(secret: string): string {
  * @param isSecret by the name of a field, whose text is then masked as a whole
  */
 export function maskKeys<T>(value: T, isSecret = (_name: string) => false): T {
-	const key = /(?<![a-z0-9])sk_[^\s"']{6,}/gi;
+	// Shorter ones are languages and names: "sk_SK.UTF-8".
+	const key = /(?<![a-z0-9])sk_[\w-]{16,}/gi;
 	return mapTexts(value, (text, name) =>
 		isSecret(name) ? maskSecret(text) : text.replace(key, maskSecret),
 	);
