@@ -9,7 +9,15 @@ import {
 
 const node = { typeVersion: 1 };
 
-const escaped = (words: string) => words.replace(/\s+/g, ' ').replace(/<\/?code>/g, '`');
+/** Said once, at the beginning of the page. */
+const OF_JSON =
+	/ Must be a JSON (object; a list, a text or a number is refused|list)\.|( Nested objects are merged, and a field given here overrides the same field above\.)/g;
+
+const escaped = (words: string) =>
+	words
+		.replace(/\s+/g, ' ')
+		.replace(/<\/?code>/g, '`')
+		.replace(OF_JSON, '');
 
 function choicesOf({ options = [] }: INodeProperties): INodePropertyOptions[] {
 	return options.filter((option): option is INodePropertyOptions => 'value' in option);
@@ -195,7 +203,7 @@ export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescr
 		[
 			'# What the editor offers',
 			'',
-			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, and what it does. The default of an option holds without it, too, with these exceptions: Include Input, Split Files and Transcript in Output are then off, Stop After Credits sets no limit, and settings of a voice or a sound are not sent.',
+			'Generated from the nodes by `npm run fields`; a test compares. Each field with its name on screen and in workflows, its default, and what it does. The default of an option holds without it, too, with these exceptions: Include Input, Split Files and Transcript in Output are then off, Stop After Credits sets no limit, and settings of a voice or a sound are not sent. JSON fields take an object (Lines: a list), nothing else; in Extra Body Fields nested objects are merged, and a field overrides the same one above it.',
 			'',
 			'## Common fields and options',
 			'',
