@@ -51,7 +51,8 @@ export class MediaGeneration implements INodeType {
 		version: 1,
 		...forBuilders,
 		subtitle,
-		description: 'Generate speech, sound effects and images, and wait for the results',
+		description:
+			'Generate speech, music, sound effects and images, transcribe and dub, and wait for the results',
 		defaults: { name: 'Media Generation' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

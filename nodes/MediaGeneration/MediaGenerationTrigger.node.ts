@@ -47,7 +47,7 @@ export class MediaGenerationTrigger implements INodeType {
 			'={{ $parameter["statuses"].length > 1 ? "Done or Failed" : $parameter["statuses"][0] === "error" ? "Failed" : "Done" }}',
 		// The editor lists both nodes of this package as one, and takes the sentence from here.
 		description:
-			'Generate speech, sound effects and images, or start a workflow when they are finished',
+			'Generate speech, music, sound effects and images, transcribe and dub, or start a workflow when a task has finished',
 		eventTriggerDescription: TEST_EVENT,
 		activationMessage: 'The service can now call the Production URL.',
 		triggerPanel: {

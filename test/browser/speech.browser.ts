@@ -58,7 +58,7 @@ void describe('speech', () => {
 			const found = await editor.search(each);
 			await found
 				.filter({ hasText: 'Media Generation' })
-				.filter({ hasText: 'Generate speech, sound effects and images' })
+				.filter({ hasText: 'Generate speech, music, sound effects and images' })
 				.first()
 				.waitFor();
 		}
