@@ -106,7 +106,7 @@ export const isSentAgain = (history: History, { fate, named }: Sent) =>
 	(fate === 'unclear' || (fate === 'told' && isForgetful(history)));
 
 function excuseOfKilled(
-	{ n8n, service: { listed }, history: { node } }: Omit<World, 'baseUrl'>,
+	{ n8n, service: { listed }, history: { node, list } }: Omit<World, 'baseUrl'>,
 	first: Sent,
 	again: Sent,
 ): Excuse | undefined {
@@ -115,7 +115,9 @@ function excuseOfKilled(
 			executionId === again.executionId && atMs <= again.atMs && said === 'list',
 	);
 	const { ids = [] } = seen.at(-1) ?? {};
-	if (seen.length > 0 && !ids.includes(first.task?.id ?? '')) return 'listed too late';
+	// A Retry reads until a list is 15 s behind.
+	if (list.lag > 15 && seen.length > 0 && !ids.includes(first.task?.id ?? ''))
+		return 'listed too late';
 	const isBetween = first.executionId !== n8n.executions[0]?.id && !node.savesProgress;
 	return isBetween && node.before === 'fails' ? 'begun elsewhere' : undefined;
 }

@@ -18,6 +18,7 @@ const RUN = { executionId: '7', runIndex: 0 };
 /** A try after one that left something of its only item; the service lists one task with that text. */
 function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = false) {
 	const clock = new VirtualClock(1_700_000_000_000);
+	const sentAt = clock.now();
 	const task = {
 		id: 'a',
 		text: 'rain',
@@ -53,7 +54,7 @@ function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = f
 					sleep: clock.sleep,
 					runEnded: new AbortController().signal,
 				},
-				{ request: request(), sentAt: clock.now(), isEarlier: true },
+				{ request: request(), sentAt, isEarlier: true },
 			),
 		);
 	return { client, counted, search, stop };

@@ -194,12 +194,18 @@ test('ten are named at most, the likely ones first', async () => {
 
 const busy = answer(503, { code: 'server_busy' });
 const none = answer(404, {});
+const EMPTY = answer(200, { data: [], has_more: false }, { date: iso(0) });
 test.each<[string, Reply[], boolean, number[], string | undefined]>([
-	['read at once, what is old', [], true, [0], undefined],
+	[
+		'read until its task would be there, what is old',
+		[],
+		true,
+		[0, 2_500, 7_000, 15_000],
+		undefined,
+	],
 	['four times within 20 s, what is new', [], false, [300, 2_500, 7_000, 15_000], undefined],
-	['until it can be read', [busy, busy], true, [0, 2_500, 7_000], undefined],
 	['never read', [busy, busy, busy, busy], true, [0, 2_500, 7_000, 15_000], 'HTTP 503'],
-	['missing for a moment', [none], true, [0, 2_500], undefined],
+	['missing for a moment', [none], true, [0, 2_500, 7_000, 15_000], undefined],
 	['missing', [none, none], false, [300, 2_500], 'publishes no list'],
 	['no list at all', [answer(200, { id: 'x' })], false, [300, 2_500, 7_000, 15_000], undefined],
 ])('the list is %s', async (_, replies, isEarlier, expected, why) => {
@@ -212,6 +218,17 @@ test.each<[string, Reply[], boolean, number[], string | undefined]>([
 	else expect(unread?.message).toContain(why);
 });
 
+test('a list may show a task 15 s late: what a killed execution sent just before its Retry is found', async () => {
+	const late = (ms: number): Given => ({
+		instead: (_path, _count, clock) => (clock.now() < START + ms ? EMPTY : undefined),
+	});
+	const killed = { endedBefore: START + 1 };
+	expect(await setting([taskOf('a')], late(14_000)).found(killed)).toBe('a');
+	const old = setting([], {});
+	await old.search({ sentAt: START - HOUR, endedBefore: START - 15_000 });
+	expect(old.readAt).toEqual([0]);
+});
+
 test('a list says nothing of what lies beyond its readable pages; it is read no further than the request', async () => {
 	const newer = Array.from({ length: 501 }, (_, at) => taskOf(`${at}`, 500, other));
 	const { search, readAt } = setting(newer);
@@ -222,7 +239,8 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 	const older = Array.from({ length: 101 }, (_, at) => taskOf(`${at}`, -2_000 - at, other));
 	const ended = setting(older);
 	expect(await ended.search()).toMatchObject({ unread: undefined });
-	expect(ended.readAt).toHaveLength(1);
+	// One page each time.
+	expect(ended.readAt).toEqual([0, 2_500, 7_000, 15_000]);
 	const oldestFirst = setting([...older.reverse(), taskOf('a')]);
 	expect(await oldestFirst.found()).toBe('a');
 	// Their order shows in none of them.

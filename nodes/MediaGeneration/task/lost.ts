@@ -28,7 +28,7 @@ interface SearchDeps extends Clock {
 export interface Sought extends Pick<Asked, 'request'> {
 	/** Epoch ms by our clock, no later than the request; if undefined, no task is surely its own. */
 	sentAt: number | undefined;
-	/** Whether an earlier try or execution sent it, so that one reading is enough. */
+	/** Whether an earlier try or execution sent it. */
 	isEarlier: boolean;
 	/** Epoch ms at which an execution without notes had ended: nobody knows which of the earlier tasks it made. */
 	endedBefore?: number;
@@ -42,6 +42,8 @@ export type Finding =
 
 /** When to read the list, in ms: a task can appear late, and the list can be busy. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
+/** A list without a task counts once this time has passed since the request: until then it may be behind. */
+const LISTED_AFTER_MS = 15_000;
 const MOST_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
@@ -65,7 +67,7 @@ export function expectTask(account: Account, request: CreationRequest): () => vo
 /** Never rejects. */
 export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const { now, sleep, runEnded } = deps;
-	const { isEarlier } = sought;
+	const { isEarlier, sentAt = 0, endedBefore = sentAt } = sought;
 	const since = now();
 	let finding: Finding = {
 		kind: 'unfound',
@@ -79,7 +81,8 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		const read = await attemptAsync(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (finding.unread !== undefined) finding.unread = read.failure;
-		if (finding.kind === 'created' || (isEarlier && finding.unread === undefined)) break;
+		const isListed = isEarlier && now() >= endedBefore + LISTED_AFTER_MS;
+		if (finding.kind === 'created' || (isListed && finding.unread === undefined)) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
