@@ -132,7 +132,8 @@ test.each([
 		expect(await checkSuspension(context, baseUrl)).toEqual({ resumeUrl, callable });
 		// Nothing that leaves from now on holds its token, wherever it stands.
 		expect(cleanerOf(context).text(`a ${TOKEN}`)).toBe('a ***');
-		expect(called).toMatchObject([{ method: 'POST', url: resumeUrl, body: {} }]);
+		const safely = { json: true, disableFollowRedirect: true };
+		expect(called).toMatchObject([{ method: 'POST', url: resumeUrl, body: {}, ...safely }]);
 		expect(hints).toEqual([]);
 	},
 );

@@ -39,9 +39,10 @@ test('whatever hosts do, a file comes whole or not at all', async () => {
 			const { does, at, headers } = all[(count - 1) % all.length] ?? { does: 'errs', at: 0 };
 			if (does === 'errs') return { status: at % 2 === 0 ? 503 : 404 };
 			if (does === 'pages') return { body: Buffer.from('<!DOCTYPE html><html>Wait</html>') };
-			if (does === 'changes') return { body: OTHER, headers };
-			if (does === 'stalls') return { stallAfter: at, headers };
-			return does === 'cuts' ? { breakAfter: at, headers } : { headers };
+			const served = { headers, chunkBytes: 20_000 };
+			if (does === 'changes') return { ...served, body: OTHER };
+			if (does === 'stalls') return { ...served, stallAfter: at };
+			return does === 'cuts' ? { ...served, breakAfter: at } : served;
 		});
 		const bytes = await run().then(
 			(file) => file.bytes,
