@@ -80,8 +80,6 @@ test.each<[string, Listed[], unknown, Given?]>([
 	],
 	['one of two', [taskOf('a'), taskOf('b')], ['a', 'b']],
 	['not one that is noted', [taskOf(NOTED), taskOf('b')], 'b'],
-	['one of another type', [taskOf('a', 500, { type: 'sfx' })], ['a']],
-	['one without a type', [taskOf('a', 500, { type: undefined })], 'a'],
 	['one without a text', [taskOf('a', 500, { text: undefined })], ['a']],
 	['beside one without a text', [taskOf('a', 500, { text: null }), taskOf('b')], 'b'],
 	['one without a time', [taskOf('a', 500, { created_at: undefined })], ['a']],

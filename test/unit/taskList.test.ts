@@ -75,11 +75,6 @@ test('in the order of the service, where a limit cuts what could be newer', asyn
 	const oldestFirst = [task(1), task(2), task(3)];
 	const parameters = { ...getAll, limit: 2 };
 	expect(await idsOf({ parameters, answer: pages([oldestFirst]) })).toEqual(['t1', 't2']);
-	expect(await idsOf({ parameters: all, answer: pages([oldestFirst]) })).toEqual([
-		't3',
-		't2',
-		't1',
-	]);
 });
 
 test.each([
@@ -105,22 +100,11 @@ test('a task that stands on two pages comes once, and one without a usable ID ne
 	expect([json.length, requests.length]).toEqual([3, 2]);
 });
 
-test.each<[Answer, object]>([
-	[
-		{ status: 404, body: {} },
-		{ outcome: 'rejected', error: 'The service publishes no list of tasks' },
-	],
-	[
-		{ status: 503, body: {} },
-		{ outcome: 'unreachable', http_status: 503 },
-	],
-	[
-		{ status: 403, body: '<html>no</html>' },
-		{ outcome: 'rejected', http_status: 403 },
-	],
-])('a list that is not there, or can not be read: %j', async (answer, expected) => {
-	const { json } = await runNode({ parameters: getAll, answer: () => answer, node: goOn });
-	expect(json).toMatchObject([expected]);
+test('a list that is not there', async () => {
+	const answer = () => ({ status: 404, body: {} });
+	const { json } = await runNode({ parameters: getAll, answer, node: goOn });
+	const error = 'The service publishes no list of tasks';
+	expect(json).toMatchObject([{ outcome: 'rejected', error }]);
 });
 
 test('nothing in it opens a webhook or an account', async () => {

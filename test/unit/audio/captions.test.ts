@@ -24,10 +24,8 @@ const CUES = [
 describe('SRT', () => {
 	test.each<[string, string]>([
 		['as usual', USUAL],
-		['CRLF', USUAL.replaceAll('\n', '\r\n')],
 		['CR', USUAL.replaceAll('\n', '\r')],
 		['no blank lines', USUAL.replaceAll('\n\n', '\n')],
-		['more blank lines', USUAL.replaceAll(/^(\d)$/gm, '\n$1')],
 		['a byte order mark', `\ufeff${USUAL}`],
 		['points before the milliseconds', USUAL.replaceAll(/,(?=\d{3})/g, '.')],
 		['no numbers', USUAL.replaceAll(/^\d\n/gm, '')],
@@ -36,7 +34,6 @@ describe('SRT', () => {
 			'WebVTT with notes between',
 			`WEBVTT\n\nSTYLE\n::cue {}\n\n${USUAL.replace(/^2$/m, 'NOTE second\nof two')}\n\nNOTE the end`,
 		],
-		['WebVTT', `WEBVTT\n\nNOTE it is not SRT\n\n${USUAL.replaceAll(/,(?=\d{3})/g, '.')}`],
 	])('%s', (_, text) => {
 		expect(parseSrt(text)).toEqual(CUES);
 	});
@@ -75,11 +72,8 @@ describe('more than a transcript has is refused', () => {
 	const repeated = (unit: string, characters: number) => unit.repeat(characters / unit.length);
 	// Whatever grows with the square of the length does not end within a test's time.
 	test.each([
-		['short cues', repeated('0:0-->0:1\na\n', 6_000_000)],
 		['lines of one cue', `0:0-->0:1\n${repeated('a\n', 6_000_000)}`],
 		['arrows', repeated('-->', 2_000_000)],
-		['objects within objects', '{"words":'.repeat(20_000)],
-		['words', `[{"words":[${repeated('{"text":"a"},', 8_000_000)}{"text":"a"}]}]`],
 		['a quote that does not end', `["${repeated('\\"', 2_000_000)}`],
 	])('%s', (_, text) => {
 		expect(transcriptOf(text)).toBeUndefined();
@@ -152,30 +146,6 @@ describe('timed words', () => {
 		expect(merged.slice(2)).toEqual(segmentsOf(2.612, 3.012, 3.112, 3.712, 3.812, 4));
 	});
 
-	test('times of segments are shifted too; words without times stay as they are', () => {
-		const text = JSON.stringify({
-			text: 'Hi',
-			start: '0.5',
-			end: 1,
-			words: [{ word: 'Hi', start: null }],
-		});
-		const result = merge('json', [{ text, start: 10, end: 12 }]);
-		expect(result.merged && JSON.parse(result.text)).toEqual([
-			{ text: 'Hi', start: 10.5, end: 11, words: [{ word: 'Hi', start: null }] },
-		]);
-	});
-
-	test.each([
-		['not JSON', '[{'],
-		['no segments', '[{"text":"x"}]'],
-		['SRT', USUAL],
-	])('%s is refused', (_, text) => {
-		expect(merge('json', [{ text, start: 0, end: 1 }])).toEqual({
-			merged: false,
-			reason: "The transcript of part 1 can't be read: it is not a list of timed words.",
-		});
-	});
-
 	test('what was said when, of SRT and of JSON', () => {
 		expect(transcriptOf(USUAL)).toEqual(CUES);
 		expect(transcriptOf(`\ufeff \n${JSON_TEXT}`)).toEqual([
@@ -198,9 +168,7 @@ describe('timed words', () => {
 		['an end before its beginning', { text: 'a', start: 2, end: 1 }, ['a', 2, 2]],
 		['words that never end', untimed, []],
 		['no end, and no words', { text: 'a', start: 1 }, []],
-		['no time, and no words', { text: 'a', end: 1 }, undefined],
 		['a text that is a number', { text: 5, words: [] }, []],
-		['words that are a text', { text: 'a', words: 'a' }, undefined],
 		['one of several that is none', [{ text: 'a', start: 0, end: 1 }, 7], undefined],
 	])('a segment with %s', (_name, value, expected) => {
 		const read = transcriptOf(JSON.stringify(value));
