@@ -1,8 +1,8 @@
-/** Unit, model and package tests. The suites in a real n8n have runners of their own (scripts/). */
+/** Unit, model, engine and package tests. The suites in a real n8n have runners of their own (scripts/). */
 const { N8N_WORKFLOW } = process.env;
 
 module.exports = {
-	roots: ['unit', 'model', 'package'].map((level) => `<rootDir>/test/${level}`),
+	roots: ['unit', 'model', 'engine', 'package'].map((level) => `<rootDir>/test/${level}`),
 	testMatch: ['**/*.test.ts'],
 	transform: {
 		'\\.ts$': [
@@ -19,7 +19,7 @@ module.exports = {
 	moduleNameMapper: N8N_WORKFLOW === undefined ? {} : { '^n8n-workflow$': N8N_WORKFLOW },
 	// Only what hangs reaches it: a busy machine is no failure.
 	testTimeout: 90_000,
-	// All tests compute: their time runs ahead.
+	// All tests compute, those of the engine as well: their time runs ahead.
 	maxWorkers: '100%',
 	// A worker keeps much of what its files have loaded; a new one takes over.
 	workerIdleMemoryLimit: '600MB',

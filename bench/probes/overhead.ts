@@ -1,8 +1,10 @@
 /** A process of its own, whose CPU time is measured: a number of generations by one of three ways. Prints JSON. */
 import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
 import { Pool } from 'undici';
+import { Container } from '../../test/engine/container';
+import { clearEngine, mediaGeneration, passing } from '../../test/engine/engine';
+import { runNode } from '../../test/engine/executions';
 import { check } from '../stats';
-import { mediaGeneration, passing, runNode } from './engine';
 
 const [baseUrl = '', apiKey = '', way = '', count = ''] = process.argv.slice(2);
 const atOnce = 100;
@@ -68,7 +70,7 @@ async function engine(total: number, type: INodeType): Promise<number> {
 		options: { maxActiveTasks: atOnce },
 	};
 	const items = Array.from({ length: total }, (_, index) => ({ index }));
-	const output = await runNode({ parameters, items, credentials: { baseUrl, apiKey } }, type);
+	const { output } = await runNode({ parameters, items, credentials: { baseUrl, apiKey } }, type);
 	return output.filter(({ json }) => json.status === 'done').length;
 }
 
@@ -81,6 +83,8 @@ const ways: Record<string, (total: number) => Promise<number>> = {
 async function main(): Promise<void> {
 	const go = ways[way];
 	check(go !== undefined, `unknown way ${way}`);
+	// What is logged is written, as by n8n.
+	Container.reset();
 	// Once before, so that modules are loaded and code is compiled.
 	await go(200);
 	const before = process.cpuUsage();
@@ -90,6 +94,7 @@ async function main(): Promise<void> {
 	console.log(
 		JSON.stringify({ cpuMs: (user + system) / 1000, wallMs: Date.now() - started, done }),
 	);
+	clearEngine();
 	process.exit();
 }
 

@@ -107,9 +107,8 @@ export interface Surroundings {
 	isManual?: boolean;
 	/** Of an execution before. */
 	lastId?: number;
-	/** Whether n8n gives no signal of a stop, and no ID of the execution. */
+	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
-	withoutExecution?: boolean;
 	/** What the node keeps in its context at first. */
 	kept?: Record<string, unknown>;
 	/** The same of the execution. */
@@ -501,12 +500,11 @@ export class N8n {
 	}
 
 	private executeContext(execution: Execution, runIndex: number): IExecuteFunctions {
-		const { isManual, withoutSignal, withoutExecution, asTool } = this.world;
+		const { isManual, withoutSignal, asTool } = this.world;
 		const { process, earlier, call, entry } = execution;
 		return this.contextFor(execution, process, {
 			mode: earlier.length > 0 ? 'retry' : isManual === true ? 'manual' : 'trigger',
 			runIndex,
-			...(withoutExecution === true && { executionId: null }),
 			traces: execution,
 			signal: withoutSignal === true ? undefined : execution.stop.signal,
 			parameters: (index) => {

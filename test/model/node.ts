@@ -52,9 +52,8 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	minutesLater?: number;
 	/** Runs against the same service, by the same workflow. */
 	like?: Ran;
-	/** Whether n8n gives no signal of a stop, and no ID of the execution. */
+	/** Whether n8n gives no signal of a stop. */
 	withoutSignal?: boolean;
-	withoutExecution?: boolean;
 	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
 	after?: Ran;
 	runIndex?: number;
@@ -117,7 +116,6 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		isManual: given.isManual,
 		lastId: Number(given.like?.execution.id ?? 0),
 		withoutSignal: given.withoutSignal,
-		withoutExecution: given.withoutExecution,
 		kept: after?.execution.kept,
 		flow: after?.execution.flow,
 		runIndex: given.runIndex,

@@ -109,81 +109,22 @@ describe('Task: Get', () => {
 	});
 });
 
-const price = { resource: 'image', operation: 'getPrice', generationsCount: 2 };
-
-test('Image: Get Price; one that is refused names its own fields', async () => {
-	const parameters = { ...price, modelId: 'm', referenceImageCount: 1 };
-	const body = { success: true, credits: 63 };
-	const { json, bodies } = await runNode({ parameters, answer: answers({ body }) });
-	expect(json).toEqual([body]);
-	expect(bodies).toMatchObject([{ model_id: 'm', generations_count: 2, assets: 1 }]);
+test('Image: Get Price that is refused names its own fields', async () => {
+	const parameters = {
+		resource: 'image',
+		operation: 'getPrice',
+		generationsCount: 1,
+		referenceImageCount: 9,
+	};
 	const answer = answers({ status: 422, body: { detail: 'too many assets' } });
 	const { error } = await runNode({ parameters, answer });
 	expect(error?.description).toMatch(/"assets" is the field 'Number of Reference Images' of/);
 });
 
-const deletion = { resource: 'task', operation: 'delete' };
-
-test.each<[unknown, object, object, unknown]>([
-	[
-		['a', 'b'],
-		{},
-		{
-			...{ deleted: true, task_ids: ['a'], refunded_credits: 10 },
-			kept: [{ task_id: 'b', status: 'done' }],
-		},
-		['a'],
-	],
-	[
-		'b',
-		{},
-		{ error: 'Nothing was deleted: task b has finished (done)', outcome: 'invalid' },
-		undefined,
-	],
-	['b', { deleteFinished: true }, { deleted: true, task_ids: ['b'], refunded_credits: 10 }, ['b']],
-	[
-		'a,c',
-		{},
-		{
-			outcome: 'unreachable',
-			task_id: 'c',
-			error: expect.stringMatching(/^No deletion was requested: Task c /) as string,
-		},
-		undefined,
-	],
-])('Task: Delete of %j with %j', async (taskId, options, expected, deleted) => {
-	const states: Record<string, string> = { a: 'doing', b: 'done' };
-	const { json, bodies } = await runNode({
-		parameters: { ...deletion, taskId, options },
-		node: goOn,
-		answer({ method, url }) {
-			if (method === 'POST') return { body: { success: true, refund_credits: 10 } };
-			const status = states[url.slice(-1)];
-			return status === undefined
-				? { status: 404, body: {} }
-				: { body: { id: url.slice(-1), status } };
-		},
-	});
-	expect(json).toMatchObject([expected]);
-	expect(bodies[0]?.task_ids).toEqual(deleted);
-});
-
-test.each<[object, string]>([
-	[price, 'quote image prices'],
-	[{ ...deletion, taskId: 'a' }, 'delete tasks'],
-])('a service that lacks it, in words: %j', async (parameters, what) => {
-	const { error } = await runNode({
-		parameters,
-		answer: ({ method }) =>
-			method === 'POST' ? { status: 404, body: {} } : { body: { id: 'a', status: 'doing' } },
-	});
-	expect(error?.message).toContain(`This service can't ${what}, or `);
-});
-
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
 	const ended = jest.spyOn(Account.prototype, 'taskEnded');
 	const { json, requests } = await runNode({
-		parameters: { ...deletion, taskId: 'a,b' },
+		parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
 		node: goOn,
 		answer: ({ method }) =>
 			method === 'POST' ? { status: 502, body: '' } : { body: { status: 'doing' } },

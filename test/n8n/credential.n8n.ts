@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FaultAction } from '../service';
 import { inSharedContext, type TestContext } from './harness/context';
-import { type Execution, items } from './harness/execution';
-import { action, base, listed, soundEffect, start } from './harness/nodes';
+import type { Execution } from './harness/execution';
+import { base, start } from './harness/nodes';
 
 /** The credential in n8n's own hands: its "Test" button, and its HTTP Request node. */
 describe('credential', () => {
@@ -101,36 +101,5 @@ describe('credential', () => {
 			assert.match(execution.resultData.error?.message ?? '', words);
 			assert.ok(!JSON.stringify(execution).includes(context.service.apiKey));
 			assert.ok(sent.every(({ host }) => host === 'api'));
-		});
-
-	const credits = { resource: 'credits', operation: 'get' };
-	const asleep = { ...soundEffect, waitMode: 'callback' };
-	const dependent = /^The credential's fields depend on the item/;
-	/** By another key for each item, if there is a tenant. */
-	const runs: Array<[name: string, fields: object, list: string[], tenant: string, RegExp?]> = [
-		['several items of different accounts', soundEffect, ['a', 'b'], '$json.list', dependent],
-		['reads of different accounts', credits, ['a', 'b'], '$json.list', dependent],
-		['what is to be woken without its item', asleep, ['a'], '$json.list', /depend on the items$/],
-		['the only item', soundEffect, ['a'], '$json.list'],
-		['items of one account', soundEffect, ['a', 'b'], "'a'"],
-	];
-	for (const [name, fields, list, tenant, refusal] of runs)
-		it(`whose key is an expression ${refusal ? 'is refused for' : 'serves'} ${name}`, async () => {
-			const { rest, service } = context;
-			const before = service.requests.length;
-			const { id } = await rest.createCredential('By Expression', 'mediaGenerationApi', {
-				apiKey: `={{ ${tenant} === 'b' ? 'sk_of_another_tenant' : '${service.apiKey}' }}`,
-				baseUrl: service.baseUrl,
-			});
-			const credentials = { mediaGenerationApi: { id, name: 'By Expression' } };
-			const settings = { credentials, onError: 'continueRegularOutput' };
-			const node = action({ ...fields, text: 'Rain' }, settings);
-			const saved = await context.save([start(), ...listed(list, 'Each'), node]);
-			const out = items(await rest.run(saved, 'Start'), 'Generate');
-			assert.equal(out.length, list.length);
-			for (const { json } of out)
-				if (refusal === undefined) assert.equal(json.status, 'done', String(json.error));
-				else assert.match(String(json.error), refusal);
-			if (refusal) assert.equal(service.requests.length, before);
 		});
 });

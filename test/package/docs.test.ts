@@ -117,7 +117,7 @@ test('every message that the docs explain is in the code', () => {
 });
 
 test('every test that stands behind a promise is there', () => {
-	const level = '(?:unit|model|n8n|queue|browser|package)';
+	const level = '(?:unit|model|engine|n8n|queue|browser|package)';
 	const pattern = new RegExp(`\`(${level}/\\w+)\``, 'g');
 	const named = ['SECURITY.md', 'CONTRIBUTING.md'].flatMap((page) =>
 		[...read(page).matchAll(pattern)].map(([, name = '']) => name),

@@ -1,3 +1,6 @@
+/** Requests whose answer is held back on purpose: nobody waits for them before time passes (`engine/hurry.ts`). */
+export const heldBack = new Set<object>();
+
 /** ms since the epoch that never go back, whatever happens to the machine's clock. */
 export function now(): number {
 	return performance.timeOrigin + performance.now();

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { flatten, json, send, sendDripping, sendRaw, type Answer } from './answer';
+import { heldBack } from './clock';
 import type { Context } from './context';
 import type { FaultAction, HostName, RecordedRequest, RouteName, TaskKind } from './types';
 
@@ -67,6 +68,10 @@ async function misbehave(
 	reply: FastifyReply,
 ): Promise<FastifyReply> {
 	const say = async (answer: Answer) => await respond(record, reply, answer);
+	const hold = () => {
+		heldBack.add(reply);
+		reply.raw.once('close', () => heldBack.delete(reply));
+	};
 	switch (fault.type) {
 		case 'reset':
 		case 'processThenReset':
@@ -83,6 +88,7 @@ async function misbehave(
 				),
 			);
 		case 'stall':
+			hold();
 			return reply.hijack();
 		case 'hold': {
 			const answer = await carryOut();
@@ -92,6 +98,7 @@ async function misbehave(
 		case 'drip': {
 			const answer = await carryOut();
 			record.status = answer.status;
+			hold();
 			void sendDripping(reply, flatten(answer), async () => await context.timers.sleep(100));
 			return reply;
 		}

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Output } from '../../engine/files';
 import type { TestContext } from './context';
 import type { Item } from './execution';
 import { fetch } from './http';
-
-export interface Output {
-	url: string;
-	kind: string;
-	binaryProperty?: string;
-	fileName?: string;
-	fileSize?: number;
-}
 
 /** Downloads the files of an item from n8n; they must be what the service's file host gives out. */
 export async function checkFiles(
