@@ -16,7 +16,7 @@ import { includedInput, type Report } from './output';
 import type { Run } from './run';
 
 export async function goToSleep(
-	{ context, client, spending }: Run,
+	{ context, client, spending }: Pick<Run, 'context' | 'client' | 'spending'>,
 	report: Report,
 	asleep: { results: readonly ItemResult[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {

@@ -1,8 +1,9 @@
 /** Makes an item's result from what became of its tasks. */
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
-import { fieldsOf } from '../files/delivery';
+import { fieldsOf, type Delivery } from '../files/delivery';
 import { failureOfWhole, unfinishedJson } from '../files/parts';
+import type { Created } from '../task/identity';
 import {
 	failedResult,
 	type FailedResult,
@@ -10,15 +11,9 @@ import {
 	type ItemResult,
 	type PartResult,
 } from './item';
-import type { Run } from './run';
-
-/** Halts the run after a failure, unless failures become items. */
-export function haltAfter(run: Run, item: Item, failure: Failure): void {
-	if (!continuesAfter(item, failure)) run.haltOnFailure();
-}
 
 /** Returns whether an item continues after its timeout, according to 'On Timeout'. */
-function continuesAfter({ settings }: Item, { outcome }: Failure): boolean {
+export function continuesAfter({ settings }: Item, { outcome }: Failure): boolean {
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
@@ -28,15 +23,12 @@ const idsOf = (parts: readonly PartResult[]) =>
 const sureIdsOf = (parts: readonly PartResult[]) =>
 	idsOf(parts.filter((part) => part.kind !== 'failed' || part.failure.outcome !== 'unknown'));
 
-/** Makes an item's result from those of its parts. Never rejects. */
+/** Never rejects. */
 export async function conclude(
-	{ delivery, ledger }: Run,
+	delivery: Delivery,
 	item: Item,
 	parts: readonly PartResult[],
 ): Promise<ItemResult> {
-	for (const [part, result] of parts.entries())
-		if (result.kind === 'failed' && result.failure.outcome === 'failed')
-			ledger.forget({ item: item.index, part });
 	const done = parts.filter((part) => part.kind === 'done');
 	if (done.length < parts.length) return unfinishedResult(item, parts);
 	const common = { index: item.index, item, taskIds: idsOf(parts) };
@@ -61,15 +53,18 @@ function unfinishedResult(item: Item, parts: readonly PartResult[]): ItemResult 
 		return { kind: 'items', ...common, items: [{ json, pairedItem: { item: index } }] };
 	}
 	if (parts.some(({ kind }) => kind === 'halted')) return { kind: 'halted', ...common };
-	const items = parts.flatMap((part, number) => {
-		if (part.kind !== 'created') return [];
-		const { answer, taskId } = part;
-		const isPart = assembly.longText.kind === 'parts';
-		const which = isPart ? { part: number + 1, parts: assembly.texts.length } : {};
-		const json = { ...fieldsOf(answer), task_id: taskId, ...which };
-		return { json, pairedItem: { item: index } };
-	});
+	const items = parts.flatMap((part, number) =>
+		part.kind === 'created' ? [createdItem(item, part, number)] : [],
+	);
 	return { kind: 'items', ...common, items };
+}
+
+/** Outputs the answer to a creation that nobody waits for. */
+function createdItem({ index, assembly }: Item, { answer, taskId }: Created, number: number) {
+	const isPart = assembly.longText.kind === 'parts';
+	const which = isPart ? { part: number + 1, parts: assembly.texts.length } : {};
+	const json = { ...fieldsOf(answer), task_id: taskId, ...which };
+	return { json, pairedItem: { item: index } };
 }
 
 /** Picks the failure to report, in this order: unknown, failing, timed out with Return Task. */

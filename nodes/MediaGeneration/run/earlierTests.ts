@@ -5,7 +5,7 @@
 import { BoundedMap } from '../base/boundedMap';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/clean';
-import { createdParts, type Item, type ItemResult } from './item';
+import { partsToCreate, type Item, type ItemResult } from './item';
 import type { Run } from './run';
 
 interface TestRun {
@@ -22,17 +22,19 @@ const IDS_SHOWN = 10;
 /** By node and the requests of an item. */
 const testRuns = new BoundedMap<string, TestRun>();
 
-const isManual = ({ context }: Run) => context.getMode() === 'manual';
+type TestDeps = Pick<Run, 'context' | 'ledger' | 'now'>;
+
+const isManual = ({ context }: TestDeps) => context.getMode() === 'manual';
 
 /** Identifies what an item asks for; undefined if it creates nothing. */
-function keyFor({ context }: Run, item: Item): string | undefined {
-	const hashes = createdParts(item).map(({ hash }) => hash);
+function keyFor({ context }: TestDeps, item: Item): string | undefined {
+	const hashes = partsToCreate(item).map(({ hash }) => hash);
 	if (hashes.length === 0) return undefined;
 	return [context.getWorkflow().id, context.getNode().id, ...hashes].join(' ');
 }
 
 /** Call this before anything is created. */
-export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
+export function hintAtEarlierTests(run: TestDeps, items: readonly Item[]): void {
 	const { context, ledger } = run;
 	if (!isManual(run)) return;
 	const found = items.flatMap((item) => {
@@ -59,7 +61,7 @@ export function hintAtEarlierTests(run: Run, items: readonly Item[]): void {
 }
 
 /** Call this after the run. */
-export function rememberTests(run: Run, results: readonly ItemResult[]): void {
+export function rememberTests(run: TestDeps, results: readonly ItemResult[]): void {
 	if (!isManual(run)) return;
 	const { executionId } = run.ledger.run;
 	for (const result of results) {

@@ -1,7 +1,6 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { recordIn } from '../files/nodeError';
-import type { DeliveredOutput } from '../files/storedFile';
 import { showEqualNames, shownOutputs } from '../files/hint';
 import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
@@ -10,22 +9,25 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
 import { asText, isObject, sumOf } from '../base/json';
-import { hintAtEarlierTests } from './earlierTests';
-import { leftOf, type Item, type ItemResult, type Planned } from './item';
+import { earlierKinds, partsToCreate, type Item, type ItemResult } from './item';
 import type { Run } from './run';
 
+type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'stop'>;
+
+/** Returns what to say, or nothing. */
+type Hint = (items: readonly Item[], run: HintDeps) => string | undefined;
+
 /** The option sends a creation again if its answer never came and the service's list does not show its task. */
-function warnOfRepeats(run: Run, items: readonly Item[]): void {
+const repeats: Hint = (items, { ledger }) => {
 	const unclear = items.filter(
 		(item) =>
 			item.settings.sendUnclearAgain &&
-			leftOf(run, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
+			earlierKinds(ledger, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
 	);
-	if (unclear.length === 0) return;
+	if (unclear.length === 0) return undefined;
 	const which = itemsInWords(unclear.map(({ index }) => index));
-	const why = 'no answer came the first time, and it is sent again unless it is found';
-	warn(run.context, `May be paid for twice: ${which}; ${why}`);
-}
+	return `May be paid for twice: ${which}; no answer came the first time, and it is sent again unless it is found`;
+};
 
 const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
 
@@ -37,128 +39,113 @@ function usableTasksOf(json: IDataObject): string[] {
 }
 
 /** A creation makes a new task, as asked, even if its input has a paid one. */
-function warnOfPaidInput(run: Run, items: readonly Item[]): void {
-	const input = run.context.getInputData();
+const paidInput: Hint = (items, { context, ledger }) => {
+	const input = context.getInputData();
 	const paid = items.flatMap((item) => {
 		const usable = usableTasksOf(input[item.index]?.json ?? {});
 		if (usable.length === 0) return [];
-		const isNew = leftOf(run, item).some((kind) => kind !== 'created' && kind !== 'unread');
-		return isNew ? usable : [];
+		const kinds = earlierKinds(ledger, item);
+		return kinds.some((kind) => kind !== 'created' && kind !== 'unread') ? usable : [];
 	});
-	if (paid.length === 0) return;
+	if (paid.length === 0) return undefined;
 	const which = [...new Set(paid)].join(', ');
-	warn(
-		run.context,
-		`Paid for again, though "Task: Wait" can fetch the tasks of the input: ${which}`,
-	);
-}
+	return `Paid for again, though "Task: Wait" can fetch the tasks of the input: ${which}`;
+};
 
-function showLongTexts(context: IExecuteFunctions, items: readonly Item[]): void {
-	const long = items.filter(
-		({ assembly: { longText }, parts: [part] }) =>
-			part?.kind === 'creates' && isLongUnsplit(part.request, longText),
+const longTexts: Hint = (items) => {
+	const long = items.filter(({ assembly: { longText }, parts: [part] }) =>
+		part?.kind === 'creates' ? isLongUnsplit(part.request, longText) : false,
 	);
-	if (long.length === 0) return;
+	if (long.length === 0) return undefined;
 	const texts = long.length === 1 ? '1 text has' : `${long.length} texts have`;
-	const message = `${texts} more than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
-	showHint(context, 'info', message);
-}
+	return `${texts} more than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
+};
 
 /** So many parts of texts are expensive, and may come from a mistyped length. */
 const MANY_PARTS = 100;
 
-function warnOfManyParts(context: IExecuteFunctions, items: readonly Item[]): void {
+const manyParts: Hint = (items) => {
 	const split = items.filter(({ assembly: { longText } }) => longText.kind !== 'off');
-	const parts = sumOf(split.map((item) => item.parts.length));
-	if (parts < MANY_PARTS || split.some(({ parts: [first] }) => first?.kind !== 'creates')) return;
-	const what = `${parts} tasks for ${split.length === 1 ? '1 text' : `${split.length} texts`}: a larger 'Max Characters per Part' makes fewer`;
-	warn(context, what);
-}
-
-/** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
-function warnOfSlots({ context, maxActiveTasks }: Run, items: readonly Item[]): void {
-	const sleeping = items.filter(({ settings }) => settings.waiting.kind === 'suspend');
-	const created = sleeping.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'creates'));
-	const waiting = created.length - maxActiveTasks;
-	if (waiting <= 0) return;
-	const what = `${created.length} tasks, ${maxActiveTasks} at a time ('Max Active Tasks')`;
-	warn(context, `${what}: the execution stays awake until ${waiting} have finished`);
-}
+	const parts = sumOf(split.map((item) => partsToCreate(item).length));
+	if (parts < MANY_PARTS) return undefined;
+	const texts = split.length === 1 ? '1 text' : `${split.length} texts`;
+	return `${parts} tasks for ${texts}: a larger 'Max Characters per Part' makes fewer`;
+};
 
 /** A known limit may have changed, so that the service decides. */
-function showLargeFiles(context: IExecuteFunctions, items: readonly Item[]): void {
-	const [large] = items.flatMap(({ parts }) =>
-		parts.flatMap((part) => {
-			if (part.kind === 'awaits') return [];
-			const { usualFileMb: most = Infinity, files = [] } = part.request;
-			return files
-				.filter(({ size }) => size > most * 1_000_000)
-				.map((file) => ({ most, name: quote(file.name, 40), has: megabytes(file.size) }));
-		}),
-	);
-	if (large === undefined) return;
-	const message = `${large.name} has ${large.has}: services usually take at most ${large.most} MB here`;
-	showHint(context, 'warning', message);
-}
+const largeFiles: Hint = (items) => {
+	for (const { request } of items.flatMap(partsToCreate)) {
+		const { usualFileMb: most = Infinity, files = [] } = request;
+		const large = files.find(({ size }) => size > most * 1_000_000);
+		if (large !== undefined)
+			return `${quote(large.name, 40)} has ${megabytes(large.size)}: services usually take at most ${most} MB here`;
+	}
+	return undefined;
+};
+
+/** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
+const slotsAsleep =
+	(maxActiveTasks: number): Hint =>
+	(items) => {
+		const sleeping = items.filter(({ settings }) => settings.waiting.kind === 'suspend');
+		const count = sleeping.flatMap(partsToCreate).length;
+		const waiting = count - maxActiveTasks;
+		if (waiting <= 0) return undefined;
+		return `${count} tasks, ${maxActiveTasks} at a time ('Max Active Tasks'): the execution stays awake until ${waiting} have finished`;
+	};
 
 /** Call this before anything is created. */
-export function hintAtItems(run: Run, ready: Planned<Item>): void {
-	const items = ready.filter((each) => each.kind === 'item');
-	hintAtEarlierTests(run, items);
-	warnOfManyParts(run.context, items);
-	warnOfSlots(run, items);
-	warnOfRepeats(run, items);
-	warnOfPaidInput(run, items);
-	showLongTexts(run.context, items);
-	showLargeFiles(run.context, items);
+export function hintAtItems(run: HintDeps, items: readonly Item[], maxActiveTasks: number): void {
+	const { context } = run;
+	for (const hint of [manyParts, slotsAsleep(maxActiveTasks), repeats, paidInput]) {
+		const message = hint(items, run);
+		if (message !== undefined) warn(context, message);
+	}
+	const long = longTexts(items, run);
+	if (long !== undefined) showHint(context, 'info', long);
+	const large = largeFiles(items, run);
+	if (large !== undefined) showHint(context, 'warning', large);
 }
 
-interface Shortfall {
-	model: unknown;
-	what: string;
-}
+type ItemsMade = Extract<ItemResult, { kind: 'items' }>;
 
-/** Tells of a task that made fewer images than were asked for. */
-function shortfallOf({ parts: [part] }: Item, files: DeliveredOutput[]): Shortfall[] {
-	if (part?.kind !== 'creates' || part.request.kind !== 'image') return [];
-	const { model_id: model, generations_count: count } = part.request.body;
-	const asked = Number(count ?? 1);
-	const made = files.filter(({ kind }) => kind === 'image').length;
-	return made > 0 && made < asked
-		? [{ model, what: `The service made ${made} of ${asked} images` }]
-		: [];
-}
-
-async function showShortfalls({ context, client, stop }: Run, all: Shortfall[]): Promise<void> {
-	if (all.length === 0) return;
+/** Tells of tasks that made fewer images than were asked for. */
+async function shortfalls(
+	{ client, stop }: HintDeps,
+	made: readonly ItemsMade[],
+): Promise<string[]> {
+	const short = made.flatMap(({ item, items }) => {
+		const [part] = item?.parts ?? [];
+		if (part?.kind !== 'creates' || part.request.kind !== 'image') return [];
+		const { model_id: model, generations_count: count } = part.request.body;
+		const asked = Number(count ?? 1);
+		const images = items.flatMap(shownOutputs).filter(({ kind }) => kind === 'image').length;
+		return images > 0 && images < asked ? [{ model, asked, images }] : [];
+	});
+	if (short.length === 0) return [];
 	const limits = await imageLimits({ client, signal: stop });
-	for (const { model, what } of all) {
+	return short.map(({ model, asked, images }) => {
 		const most = limits.get(asText(model) ?? '');
 		const limit = most === undefined ? '' : `: the model makes at most ${most} per task`;
-		showHint(context, 'warning', `${what}${limit}`);
-	}
+		return `The service made ${images} of ${asked} images${limit}`;
+	});
+}
+
+function isHalfDubbed({ items }: ItemsMade): boolean {
+	const isHalf = (of: unknown) => isObject(of) && of.replacement_status === 'failed';
+	return items.some(({ json: { metadata } }) => isHalf(metadata));
 }
 
 /** Call this after the run. */
-export async function hintAtFiles(run: Run, results: readonly ItemResult[]): Promise<void> {
+export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[]): Promise<void> {
 	const { context } = run;
-	const shortfalls: Shortfall[] = [];
-	const named = results.flatMap((result) => {
-		const { item } = result;
-		if (item === undefined || result.kind !== 'items') return [];
-		const files = result.items.flatMap(shownOutputs);
-		for (const each of shortfallOf(item, files)) shortfalls.push(each);
-		return item.settings.files.fileName === undefined ? [] : files;
-	});
-	await showShortfalls(run, shortfalls);
-	showEqualNames(context, named);
-	const made = results.flatMap((result) => (result.kind === 'items' ? result.items : []));
-	if (
-		made.some(
-			({ json }) => isObject(json.metadata) && json.metadata.replacement_status === 'failed',
-		)
-	)
-		showHint(context, 'warning', 'A dubbing was made, but its second voice failed at the service');
+	const made = results.filter((result) => result.kind === 'items');
+	const messages = await shortfalls(run, made);
+	if (made.some(isHalfDubbed))
+		messages.push('A dubbing was made, but its second voice failed at the service');
+	for (const message of messages) showHint(context, 'warning', message);
+	const named = made.filter(({ item }) => item?.settings.files.fileName !== undefined);
+	showEqualNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
 }
 
 /** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */

@@ -1,4 +1,4 @@
-/** The shapes of an input item on its way: the tasks that it needs, what became of each, and what became of the item. */
+/** The shapes of an input item on its way: what it asks for, the tasks that it needs, what became of each, and of the item. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { InputFile } from '../actions/fields';
 import type { CreationRequest } from '../answers/request';
@@ -17,7 +17,7 @@ type AwaitedTask = { kind: 'awaits'; taskId: string; seen: boolean };
 
 /** What the fields of an input item ask for: tasks to create, or tasks that were made earlier. */
 export interface Plan {
-	kind: 'item';
+	kind: 'plan';
 	index: number;
 	settings: ItemSettings;
 	/** Input files that go into its request. */
@@ -26,22 +26,24 @@ export interface Plan {
 	assembly: Assembly;
 }
 
-export type CreatedPart = { kind: 'creates' } & Asked;
-export type Part = CreatedPart | (AwaitedTask & { slot: Slot });
+export type PartToCreate = { kind: 'creates' } & Asked;
+/** One task of an item. */
+export type Part = PartToCreate | (AwaitedTask & { slot: Slot });
 
 /** A plan that was checked, and whose files were read. */
-export interface Item extends Pick<Plan, 'kind' | 'index' | 'settings' | 'assembly'> {
+export interface Item extends Pick<Plan, 'index' | 'settings' | 'assembly'> {
+	kind: 'item';
 	parts: readonly Part[];
 	/** Why no task may be created for it. Those of earlier tries are searched for. */
 	refusal?: Failure | undefined;
 }
 
-export const createdParts = ({ parts }: Item): CreatedPart[] =>
+export const partsToCreate = ({ parts }: Item): PartToCreate[] =>
 	parts.filter((part) => part.kind === 'creates');
 
-/** Lists what earlier tries left of the tasks that an item creates. */
-export function leftOf({ ledger }: { ledger: Ledger }, item: Item): Array<Earlier['kind']> {
-	return createdParts(item).map((part) => ledger.earlierOf(part).kind);
+/** Lists what is known of each task that an item creates, before anything is sent. */
+export function earlierKinds(ledger: Ledger, item: Item): Array<Earlier['kind']> {
+	return partsToCreate(item).map((part) => ledger.earlierOf(part).kind);
 }
 
 /** A task that the execution can sleep on. */
@@ -74,10 +76,8 @@ export type ItemResult = { index: number; taskIds: string[]; item?: Item } & (
 	| { kind: 'halted' }
 );
 
-/** Items to work on, and the results of those that got theirs before the run. */
-export type Planned<Each extends { kind: 'item' } = { kind: 'item' }> = ReadonlyArray<
-	Each | ItemResult
->;
+/** An input item at any step of its way. */
+export type ItemState = Plan | Item | ItemResult;
 
 export type FailedResult = Extract<ItemResult, { kind: 'failed' }>;
 

@@ -9,8 +9,15 @@ import type { ItemFields } from '../actions/fields';
 import { includeInputOption } from '../actions/waiting';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/outcomes';
-import type { FailedResult, ItemResult, Planned } from './item';
-import { adviceAfter, failuresIn, leftBy, RETRY, wordsFor, wordsForUnclear } from './left';
+import type { FailedResult, ItemResult, ItemState } from './item';
+import {
+	adviceAfter,
+	failuresIn,
+	leftoversOf,
+	RETRY,
+	wordsForAll,
+	wordsForUnclear,
+} from './leftovers';
 import type { Spending } from '../task/spending';
 
 /** Returns the JSON of an input item if "Include Input" is on; an option that can't be read is off. */
@@ -70,16 +77,16 @@ export class Report {
 	}
 
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
-	throwFirstFailure(results: Planned): void {
+	throwFirstFailure(results: readonly ItemState[]): void {
 		const [first] = failuresIn(results);
 		if (first === undefined || this.continueOnFail) return;
 		// The end of a stopped run is logged once.
 		if (this.context.getExecutionCancelSignal()?.aborted !== true)
-			this.log('the run failed', results, wordsFor);
-		const left = leftBy(this.ledger, results);
+			this.log('the run failed', results, wordsForAll);
+		const leftovers = leftoversOf(this.ledger, results);
 		const { failure } = first;
-		const retry = left.taskIds.length > 0 && this.canRetry ? RETRY : '';
-		const description = `${retry}${failure.description}${adviceAfter(first, results, left)}`;
+		const retry = leftovers.taskIds.length > 0 && this.canRetry ? RETRY : '';
+		const description = `${retry}${failure.description}${adviceAfter(first, results, leftovers)}`;
 		throw nodeError(this.context.getNode(), { ...first, failure: { ...failure, description } });
 	}
 
@@ -90,8 +97,8 @@ export class Report {
 	}
 
 	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */
-	log(why: string, results: Planned, wordsOf = wordsForUnclear): void {
-		const words = wordsOf(leftBy(this.ledger, results));
+	log(why: string, results: readonly ItemState[], wordsOf = wordsForUnclear): void {
+		const words = wordsOf(leftoversOf(this.ledger, results));
 		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 

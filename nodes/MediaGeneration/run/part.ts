@@ -1,69 +1,62 @@
-/** One task of an item, in a straight line: created or taken up, waited for, its files fetched. */
+/** One task of an item: created or taken up, waited for, its files fetched. */
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
+import type { Delivery } from '../files/delivery';
 import type { Created } from '../task/identity';
 import { endpointOf } from '../task/earlier';
-import { waitForTask, type Watch } from '../task/wait';
+import { waitForTask, type Polling, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
 import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';
-import { createdFor } from './creating';
-import { haltAfter } from './conclude';
+import type { BeforeSleep } from './beforeSleep';
+import { createdFor, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
-import type { Run } from './run';
 
-/** Never rejects. A task that this node creates holds a slot until it has ended. */
-export async function runPart(run: Run, item: Item, part: Part): Promise<PartResult> {
-	// A failure halts the run before its slot goes to the next creation.
-	const follow = async () => haltUnlessDone(run, item, await followTask(run, item, part));
-	const ended = part.kind === 'creates' ? await run.slots.run(follow) : await follow();
-	run.awake.delete(part);
-	if (ended.kind !== 'done') return ended;
-	// An exception is reported when the item is assembled: a task that is done stays done.
-	const input = { ...item, number: part.slot.part };
-	const delivered = await deliverPart(run.delivery, ended, input).catch(() => undefined);
-	if (delivered?.failure !== undefined) haltAfter(run, item, delivered.failure);
-	return { ...ended, delivered };
+export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
+	beforeSleep: BeforeSleep;
+	delivery: Delivery;
 }
 
-/** A task cancelled because another item failed has no failure of its own. */
-function haltUnlessDone(run: Run, item: Item, result: PartResult): PartResult {
-	if (result.kind !== 'failed') return result;
-	const { failure } = result;
-	if (failure.outcome === 'cancelled' && !run.isStopped)
-		return { kind: 'halted', taskId: failure.taskId };
-	haltAfter(run, item, failure);
-	return result;
-}
-
-async function followTask(run: Run, item: Item, part: Part): Promise<PartResult> {
-	const { kind } = item.settings.waiting;
+/** Follows a task until it has ended, or until nobody waits for it any longer. Never rejects. */
+export async function followTask(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
 	// A try that takes a task up waits for the whole Timeout again.
 	const since = run.now();
 	const made = await madeFor(run, item, part);
-	if (kind === 'suspend') run.awake.delete(part);
-	if (made.kind !== 'created' || kind === 'no') return made;
+	const { waiting, timeoutMs } = item.settings;
+	if (waiting.kind === 'suspend') run.beforeSleep.release(part);
+	if (made.kind === 'failed') return unlessHalted(run, made);
+	if (waiting.kind === 'no') return made;
 	const { taskId, createdAt } = made;
-	const deadline = Math.max(createdAt, since) + item.settings.timeoutMs;
+	const deadline = Math.max(createdAt, since) + timeoutMs;
 	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
 	try {
-		return await waitFor(run, watch, { made, sleeps: kind === 'suspend' });
+		const ended = await waitFor(run, watch, { made, sleeps: waiting.kind === 'suspend' });
+		if (ended.kind !== 'failed') return ended;
+		// A later try creates another one.
+		if (ended.failure.outcome === 'failed') run.ledger.forget(part.slot);
+		return unlessHalted(run, ended);
 	} catch (error) {
 		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
-async function madeFor(run: Run, item: Item, part: Part): Promise<Created | Failed> {
+async function madeFor(run: PartDeps, item: Item, part: Part): Promise<Created | Failed> {
 	if (part.kind === 'creates') return await createdFor(run, item, part);
 	const { taskId } = part;
 	return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
 }
 
+/** A task that was given up because another item failed has no failure of its own. */
+function unlessHalted({ stop }: PartDeps, failed: Failed): PartResult {
+	const { outcome, taskId } = failed.failure;
+	return outcome === 'cancelled' && stop?.aborted !== true ? { kind: 'halted', taskId } : failed;
+}
+
 async function waitFor(
-	{ client, polls, now, sleep, spending, runEnded, sleepSoon }: Run,
+	{ client, polls, now, sleep, spending, runEnded, beforeSleep }: PartDeps,
 	watch: Watch,
 	{ made: { receiveUrl }, sleeps }: { made: Created; sleeps: boolean },
 ): Promise<PartResult> {
-	const signals = { signal: runEnded, sleepSoon: sleeps ? sleepSoon : undefined };
+	const signals = { signal: runEnded, sleepSoon: sleeps ? beforeSleep.sleepSoon : undefined };
 	const waited = await waitForTask(watch, { client, polls, now, sleep, ...signals });
 	const { task } = waited;
 	spending.onPoll(watch.taskId, task);
@@ -81,4 +74,16 @@ function shownBy(part: Part): Pick<Watch, 'requestAddresses' | 'makesFile' | 'na
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
 	return { requestAddresses: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
+}
+
+/** Fetches the files of a task that is done. Never rejects. */
+export async function withFiles(
+	{ delivery }: PartDeps,
+	ended: PartResult,
+	input: Item & { number: number },
+): Promise<PartResult> {
+	if (ended.kind !== 'done') return ended;
+	// An exception is reported when the item is assembled: a task that is done stays done.
+	const delivered = await deliverPart(delivery, ended, input).catch(() => undefined);
+	return { ...ended, delivered };
 }

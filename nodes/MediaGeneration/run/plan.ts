@@ -7,7 +7,7 @@ import { includeInputOption, readItemSettings } from '../actions/waiting';
 import type { Work } from '../base/clock';
 import { asFailure, attempt } from '../base/outcomes';
 import type { Ledger } from '../task/ledger';
-import { failedResult, type Plan, type Planned } from './item';
+import { failedResult, type ItemResult, type Plan } from './item';
 import { planAwaited } from './planAwaited';
 
 /** Where the texts of an earlier try are noted; undefined if n8n does not repeat the node. */
@@ -26,15 +26,15 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 	const texts = isLong ? (earlier?.firstTexts(index, split) ?? split) : split;
 	const requests = isLong ? requestsFor(whole, texts) : [whole];
 	const wanted = requests.map((request) => ({ kind: 'creates', request }) as const);
-	return { kind: 'item', index, settings, files, wanted, assembly: { longText, texts } };
+	return { kind: 'plan', index, settings, files, wanted, assembly: { longText, texts } };
 }
 
 export function* planItems(
 	{ work }: Operation,
 	items: readonly ItemFields[],
 	earlier: EarlierTexts,
-): Work<Planned<Plan>> {
-	const planned: Array<Planned<Plan>[number]> = [];
+): Work<Array<Plan | ItemResult>> {
+	const planned: Array<Plan | ItemResult> = [];
 	for (const fields of items) {
 		try {
 			// Only one item's run settings apply, but every item's are validated.

@@ -15,7 +15,7 @@ import { shownOutputs } from '../files/hint';
 import { leftIn, type Assembly, type LeftParts } from '../files/parts';
 import { parseTask } from '../answers/task';
 import { FAILED_ADVICE } from '../answers/failures';
-import { failedResult, type Plan, type Planned } from './item';
+import { failedResult, type ItemResult, type Plan } from './item';
 
 /** What an input item says of the tasks that it has. */
 interface InputTasks {
@@ -89,7 +89,7 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: InputTasks)
 }
 
 /** Several tasks of one item become items of their own, unless they are the parts of its text. */
-export function planAwaited(fields: ItemFields): Planned<Plan> {
+export function planAwaited(fields: ItemFields): Array<Plan | ItemResult> {
 	const { itemIndex: index } = fields;
 	const input = inputTasksOf(fields.input);
 	const { own, left, failed } = input;
@@ -111,10 +111,10 @@ export function planAwaited(fields: ItemFields): Planned<Plan> {
 		);
 	// A node of this package made those that ran out of time, so their IDs are not mistyped.
 	const seen = areOwn && (own.unfinished === true || failed?.outcome === 'timed_out');
-	const item = (ids: readonly string[], assembly: Assembly): Plan => {
+	const plan = (ids: readonly string[], assembly: Assembly): Plan => {
 		const wanted = ids.map((taskId) => ({ kind: 'awaits', taskId, seen }) as const);
-		return { kind: 'item', index, settings, files: [], wanted, assembly };
+		return { kind: 'plan', index, settings, files: [], wanted, assembly };
 	};
-	if (whole !== undefined) return [item(whole.taskIds, whole.assembly)];
-	return taskIds.map((taskId) => item([taskId], { longText: { kind: 'off' }, texts: [] }));
+	if (whole !== undefined) return [plan(whole.taskIds, whole.assembly)];
+	return taskIds.map((taskId) => plan([taskId], { longText: { kind: 'off' }, texts: [] }));
 }

@@ -15,64 +15,37 @@ import { readBalance } from '../transport/reading';
 import { ownAddress, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { requestHash } from '../task/identity';
 import {
-	createdParts,
+	earlierKinds,
 	failedResult,
-	leftOf,
+	partsToCreate,
 	type Item,
+	type ItemResult,
 	type Part,
 	type Plan,
-	type Planned,
 } from './item';
 import { readFiles } from './readFiles';
 import type { Run } from './run';
 
+type PrepareDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'stop'>;
+
 interface Prepared {
-	ready: Planned<Item>;
+	ready: Array<Item | ItemResult>;
 	/** How the execution can be woken, or why it can't be; undefined if nothing suspends. */
 	waking: Attempt<Waking> | undefined;
 }
 
-export async function prepareItems(run: Run, planned: Planned<Plan>): Promise<Prepared> {
-	const { context, client, stop: signal } = run;
-	const { credentials } = client;
-	const items = planned.filter((each) => each.kind === 'item');
-	const sleeping = items.filter(sleeps);
-	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
-	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
-	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
-	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
-	const urls = items.map(({ settings }) => settings.waiting.callbackUrl);
-	const here = urls.some((url) => url !== undefined) ? ownAddress(context) : undefined;
-	await warnOfCallbackUrls(context, urls, { here, ...credentials });
-	const needed = items.some(({ settings }) => settings.minimumCredits !== undefined);
-	const balance = needed ? await readBalance({ client, signal }) : undefined;
-	const created = sleeping.flatMap(({ wanted }) => wanted.filter(({ kind }) => kind === 'creates'));
-	const withCallback = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
-	const checks = { waking, balance, here, withCallback };
-	return { ready: await inPieces(prepareEach(run, planned, checks)), waking };
+export async function prepareItems(
+	deps: PrepareDeps,
+	planned: ReadonlyArray<Plan | ItemResult>,
+): Promise<Prepared> {
+	const plans = planned.filter((each) => each.kind === 'plan');
+	const checks = await checkRun(deps, plans);
+	const preparing = prepareEach(deps, planned, checks);
+	return { ready: await inPieces(preparing), waking: checks.waking };
 }
 
-async function* prepareEach(
-	run: Run,
-	planned: Planned<Plan>,
-	checks: Checks,
-): AsyncGenerator<undefined, Planned<Item>> {
-	const ready: Array<Planned<Item>[number]> = [];
-	for (const each of planned) {
-		yield;
-		if (each.kind !== 'item') {
-			ready.push(each);
-			continue;
-		}
-		const made = await attemptAsync(async () => await prepareItem(run, each, checks));
-		ready.push(made.ok ? made.value : failedResult(each.index, made.failure));
-	}
-	return ready;
-}
-
-const sleeps = ({ settings }: Plan) => settings.waiting.kind === 'suspend';
-
-interface Checks extends Pick<Prepared, 'waking'> {
+/** What is found out once for all items. */
+interface RunChecks extends Pick<Prepared, 'waking'> {
 	/** Read if Minimum Credits needs it. */
 	balance: Attempt<number> | undefined;
 	/** Origin of this n8n. */
@@ -81,9 +54,47 @@ interface Checks extends Pick<Prepared, 'waking'> {
 	withCallback: ReadonlySet<Plan['wanted'][number] | undefined>;
 }
 
+async function checkRun(
+	{ context, client, stop: signal }: PrepareDeps,
+	plans: readonly Plan[],
+): Promise<RunChecks> {
+	const { credentials } = client;
+	const sleeping = plans.filter(sleeps);
+	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
+	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
+	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
+	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
+	const urls = plans.map(({ settings }) => settings.waiting.callbackUrl);
+	const here = urls.some((url) => url !== undefined) ? ownAddress(context) : undefined;
+	await warnOfCallbackUrls(context, urls, { here, ...credentials });
+	const needsBalance = plans.some(({ settings }) => settings.minimumCredits !== undefined);
+	const balance = needsBalance ? await readBalance({ client, signal }) : undefined;
+	const created = sleeping.flatMap(({ wanted }) => wanted.filter(({ kind }) => kind === 'creates'));
+	const withCallback = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
+	return { waking, balance, here, withCallback };
+}
+
+const sleeps = ({ settings }: Plan) => settings.waiting.kind === 'suspend';
+
+async function* prepareEach(
+	deps: PrepareDeps,
+	planned: ReadonlyArray<Plan | ItemResult>,
+	checks: RunChecks,
+): AsyncGenerator<undefined, Prepared['ready']> {
+	const ready: Prepared['ready'] = [];
+	for (const each of planned) {
+		yield;
+		if (each.kind === 'plan') {
+			const made = await attemptAsync(async () => await prepareItem(deps, each, checks));
+			ready.push(made.ok ? made.value : failedResult(each.index, made.failure));
+		} else ready.push(each);
+	}
+	return ready;
+}
+
 /** Throws an `invalid` failure if the item may not run. */
-async function prepareItem(run: Run, plan: Plan, checks: Checks): Promise<Item> {
-	const { context, client, ledger } = run;
+async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Promise<Item> {
+	const { context, client, ledger } = deps;
 	const { index, settings, wanted, assembly } = plan;
 	const files = await readFiles(context, plan.files);
 	const parts = wanted.map((each, part): Part => {
@@ -94,21 +105,21 @@ async function prepareItem(run: Run, plan: Plan, checks: Checks): Promise<Item> 
 	});
 	const refusal = creditsRefusal(settings, checks.balance);
 	const item: Item = { kind: 'item', index, settings, parts, assembly, refusal };
-	for (const part of createdParts(item)) ledger.takeUp(part);
+	for (const part of partsToCreate(item)) ledger.takeUp(part);
 	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
-	for (const { slot, request } of createdParts(item)) {
+	for (const { slot, request } of partsToCreate(item)) {
 		const wakesUp = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
-		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(run, settings, checks.here);
+		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(deps, settings, checks.here);
 		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
 	}
 	// What earlier tries may have left is searched for, whatever the balance is.
-	if (refusal !== undefined && leftOf(run, item).includes('nothing'))
+	if (refusal !== undefined && earlierKinds(ledger, item).includes('nothing'))
 		throw new FailureError(refusal);
 	return item;
 }
 
 function ownReceiveUrl(
-	{ client }: Run,
+	{ client }: PrepareDeps,
 	{ waiting, callbackReference: reference }: ItemSettings,
 	here: string | undefined,
 ): string | undefined {

@@ -16,7 +16,7 @@ import type { Created } from './identity';
 import type { Asked } from './earlier';
 import { resemblance, type Resemblance } from './resemblance';
 
-interface SearchDeps extends Clock {
+export interface SearchDeps extends Clock {
 	client: ServiceClient;
 	/** IDs of tasks that are known. */
 	ledger: { taskIds: readonly string[] };

@@ -1,7 +1,7 @@
 /** What a run knows of the tasks of earlier tries before it creates anything. */
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
-import { expectEarlier } from '../../nodes/MediaGeneration/run/creating';
-import type { CreatedPart, Item } from '../../nodes/MediaGeneration/run/item';
+import { expectEarlier } from '../../nodes/MediaGeneration/run/earlierTries';
+import type { PartToCreate, Item } from '../../nodes/MediaGeneration/run/item';
 import type { Run } from '../../nodes/MediaGeneration/run/run';
 import { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 import { findLost } from '../../nodes/MediaGeneration/task/lost';
@@ -16,7 +16,7 @@ const request = (): CreationRequest => ({
 const RUN = { executionId: '7', runIndex: 0 };
 
 /** A try after one that left something of its only item; the service lists one task with that text. */
-function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = false) {
+function laterTry(leave: (ledger: Ledger, part: PartToCreate) => void, killed = false) {
 	const clock = new VirtualClock(1_700_000_000_000);
 	const sentAt = clock.now();
 	const task = {
@@ -28,7 +28,7 @@ function laterTry(leave: (ledger: Ledger, part: CreatedPart) => void, killed = f
 	const client = scriptedClient(() =>
 		answer(200, { data: [task], has_more: false }, { date: new Date(clock.now()).toUTCString() }),
 	);
-	const part: CreatedPart = {
+	const part: PartToCreate = {
 		...{ kind: 'creates', hash: 'h' },
 		slot: { item: 0, part: 0 },
 		request: request(),

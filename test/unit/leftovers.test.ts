@@ -1,7 +1,7 @@
 /** What the error and the log of a run name as paid for. */
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { failedResult } from '../../nodes/MediaGeneration/run/item';
-import { leftBy } from '../../nodes/MediaGeneration/run/left';
+import { leftoversOf } from '../../nodes/MediaGeneration/run/leftovers';
 import type { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 
 const ended = (outcome: Failure['outcome'], httpStatus?: number) => {
@@ -16,5 +16,5 @@ test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>(
 	['a task that failed is of no use', MADE, ended('failed'), []],
 ])('what a run leaves: %s', (_name, made, result, taskIds) => {
 	const ledger = { left: { made, unclear: [] } } as unknown as Ledger;
-	expect(leftBy(ledger, [result]).taskIds).toEqual(taskIds);
+	expect(leftoversOf(ledger, [result]).taskIds).toEqual(taskIds);
 });

@@ -4,9 +4,9 @@
  */
 import { itemsInWords } from '../base/words';
 import type { Ledger } from '../task/ledger';
-import type { FailedResult, Planned } from './item';
+import type { FailedResult, ItemState } from './item';
 
-export interface Left {
+export interface Leftovers {
 	/** Tasks that are paid for and can still be fetched. */
 	taskIds: readonly string[];
 	/** The tasks of these items may exist: the answer to their creation never came. */
@@ -17,24 +17,22 @@ export interface Left {
 	creates: boolean;
 }
 
-export const failuresIn = (results: Planned) =>
-	results.filter((result) => result.kind === 'failed');
+export const failuresIn = (items: readonly ItemState[]) =>
+	items.filter((each) => each.kind === 'failed');
 
-const knownTasks = (each: Planned[number]) => (each.kind === 'item' ? [] : each.taskIds);
+const tasksOf = (each: ItemState) =>
+	each.kind === 'plan' || each.kind === 'item' ? [] : each.taskIds;
 
-export function leftBy(ledger: Ledger, results: Planned): Left {
+export function leftoversOf(ledger: Ledger, items: readonly ItemState[]): Leftovers {
 	const { made, unclear: before } = ledger.left;
-	const failed = failuresIn(results);
-	const known = new Set([
-		...made.map(({ taskId }) => taskId),
-		...results.flatMap((result) => knownTasks(result)),
-	]);
+	const failed = failuresIn(items);
+	const madeIds = new Set<string | undefined>(made.map(({ taskId }) => taskId));
+	const known = new Set([...made.map(({ taskId }) => taskId), ...items.flatMap(tasksOf)]);
 	const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 	const unclear = [...before, ...now.filter(({ failure }) => failure.outcome === 'unknown')];
 	const named = unclear
 		.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
 		.filter((taskId) => !known.has(taskId));
-	const madeIds = new Set<string | undefined>(made.map(({ taskId }) => taskId));
 	// An ID that the user entered and the service does not know is no paid task.
 	const useless = new Set(
 		failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
@@ -50,29 +48,33 @@ export function leftBy(ledger: Ledger, results: Planned): Left {
 }
 
 /** For the log of an execution that continues. */
-export function wordsForUnclear({ unclearItems, namedTaskIds }: Left): string {
+export function wordsForUnclear({ unclearItems, namedTaskIds }: Leftovers): string {
 	if (unclearItems.length === 0) return '';
 	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
 	return ` Tasks of ${itemsInWords(unclearItems)} may exist and be paid for, because the answer to their creation never came: check at the service.${named}`;
 }
 
 /** For the log of an execution that ends. */
-export function wordsFor(left: Left): string {
-	const { taskIds } = left;
+export function wordsForAll(leftovers: Leftovers): string {
+	const { taskIds } = leftovers;
 	const tasks =
 		taskIds.length === 0
 			? ''
 			: ` Paid tasks of this run that you can still fetch with "Task: Wait", or end with "Task: Delete" while they run: ${taskIds.join(', ')}.`;
-	return `${wordsForUnclear(left)}${tasks}`;
+	return `${wordsForUnclear(leftovers)}${tasks}`;
 }
 
 /** The free way, for the beginning of an error. n8n offers it for an execution that failed. */
 export const RETRY = 'Press Retry on this execution: it keeps what is paid. ';
 
 /** Says in the error of the first failure what became of the rest, and what a new execution would cost. */
-export function adviceAfter(first: FailedResult, results: Planned, left: Left): string {
-	const { taskIds, creates } = left;
-	const before = `${othersOf(first, results)}${wordsForUnclear(left)}`;
+export function adviceAfter(
+	first: FailedResult,
+	items: readonly ItemState[],
+	leftovers: Leftovers,
+): string {
+	const { taskIds, creates } = leftovers;
+	const before = `${othersInWords(items.filter((each) => each !== first))}${wordsForUnclear(leftovers)}`;
 	// The failure itself names its own task.
 	if (taskIds.every((each) => each === first.failure.taskId)) return before;
 	const list = taskIds.join(', ');
@@ -80,20 +82,22 @@ export function adviceAfter(first: FailedResult, results: Planned, left: Left): 
 	return `${before} A new execution creates a new task for every item, also for those paid for, which "Task: Wait" can fetch: ${list}. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'.`;
 }
 
-function othersOf(first: FailedResult, results: Planned): string {
-	const others = results.filter((result) => result !== first);
-	const failed = failuresIn(others).length;
-	const made = others.filter(
-		(result) => result.kind !== 'failed' && knownTasks(result).length > 0,
-	).length;
-	const ready = others.filter(({ kind }) => kind === 'item').length;
-	const none = others.length - failed - made - ready;
-	const said: Array<[count: number, what: string]> = [
-		[made, 'with a paid task, held back by this error'],
-		[failed, 'failed'],
-		[none, 'without a task'],
-		[ready, 'not begun'],
-	];
-	const words = said.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : []));
+const OTHERS = [
+	'with a paid task, held back by this error',
+	'failed',
+	'without a task',
+	'not begun',
+] as const;
+
+function othersInWords(others: readonly ItemState[]): string {
+	const kinds = others.map((each): (typeof OTHERS)[number] => {
+		if (each.kind === 'failed') return 'failed';
+		if (each.kind === 'plan' || each.kind === 'item') return 'not begun';
+		return each.taskIds.length > 0 ? OTHERS[0] : 'without a task';
+	});
+	const words = OTHERS.flatMap((what) => {
+		const count = kinds.filter((kind) => kind === what).length;
+		return count > 0 ? `${count} ${what}` : [];
+	});
 	return words.length === 0 ? '' : ` Other items: ${words.join('; ')}.`;
 }
