@@ -9,21 +9,15 @@ const DEEP = 'that is nested deeper than 3 levels';
 const LARGE = 'of more than 0 MB';
 test.each<[string, string, { body?: unknown; unread?: string }]>([
 	['an object', '{"a":[1,"b",null,true]}', { body: { a: [1, 'b', null, true] } }],
-	['as deep as allowed', nested(3), { body: [[[]]] }],
 	['too deep', nested(4), { unread: DEEP }],
-	['too deep, in objects', '{"a":{"a":{"a":{}}}}', { unread: DEEP }],
 	['too deep to be parsed or copied', nested(20_000), { unread: LARGE }],
 	['with as many values as allowed', '[1,2,3,4,5,6,7,8]', { body: [1, 2, 3, 4, 5, 6, 7, 8] }],
 	['with too many', '[1,2,3,4,5,6,7,8,9]', { unread: 'with more than 8 values' }],
-	['with escaped quotes', '["\\"[","\\\\",1]', { body: ['"[', '\\', 1] }],
-	['with lists side by side', '[[],[[]]]', { body: [[], [[]]] }],
+	['with lists side by side, as deep as allowed', '[[],[[]]]', { body: [[], [[]]] }],
 	['as large as allowed', `${' '.repeat(99)}1`, { body: 1 }],
 	['too large', `"${'x'.repeat(99)}"`, { unread: LARGE }],
-	...['', '<html>', '{"a":', '"\\"', '[1,]', '\\'].map((text): [string, string, object] => [
-		'that is none',
-		text,
-		{},
-	]),
+	['that is none', '<html>', {}],
+	['that is cut', '{"a":', {}],
 ])('a JSON text %s: %j', (_name, json, expected) => {
 	expect(readJson(json, SMALL)).toStrictEqual({ body: undefined, ...expected });
 });

@@ -100,10 +100,9 @@ test.each<[string, Setting]>([
 	expect(description).toMatch(/Rename the node/);
 });
 
-const RUNNING = {
-	statusCode: 409,
-	body: { code: 0, message: 'The execution "7" is running already.' },
-};
+const said = (statusCode: number, body: unknown) => ({ statusCode, body });
+const RUNNING = said(409, { code: 0, message: 'The execution "7" is running already.' });
+const OF_NONE = { code: 0, message: 'The execution "7" does not exist.' };
 
 test.each(['7c9e6679-7425-40de-944b-e07fc1f90ae7', 'a7'])(
 	'the execution ID %j is that of an engine that wakes executions in another way',
@@ -138,22 +137,11 @@ test.each([
 	},
 );
 
+const NO_DATA = "Cannot read properties of undefined (reading 'resumeToken')";
+const FORM = { location: '/form-waiting/7/media-generation?signature=token' };
 test.each<[string, Setting['answered']]>([
-	[
-		'fails for an execution which it has not saved yet',
-		{
-			statusCode: 500,
-			body: { code: 0, message: "Cannot read properties of undefined (reading 'resumeToken')" },
-		},
-	],
-	[
-		'sends the caller to the form that was filled in before',
-		{
-			statusCode: 307,
-			headers: { location: '/form-waiting/7/media-generation?signature=token' },
-			body: '',
-		},
-	],
+	['fails for an execution which it has not saved yet', said(500, { code: 0, message: NO_DATA })],
+	['sends the caller to a form that was filled in', { statusCode: 307, headers: FORM, body: '' }],
 ])('n8n that %s has answered, too', async (_name, answered) => {
 	const { context, hints } = contextOf({ answered });
 	await checkSuspension(context, SERVICE);
@@ -161,20 +149,15 @@ test.each<[string, Setting['answered']]>([
 });
 
 describe('where this n8n does not answer at its own address', () => {
-	const said = (statusCode: number, body: unknown) => ({ answered: { statusCode, body } });
 	const headers = { location: '/n8n/webhook-waiting/7/media-generation?signature=token' };
 	const MOVED = { statusCode: 308, headers, body: '' };
 	const cases: Array<[string, Setting, string]> = [
-		['a bad gateway', said(502, ''), 'it answered HTTP 502'],
-		['another server', said(404, '<html>'), 'it answered HTTP 404'],
-		['a page of one', said(200, '<html>'), 'it answered HTTP 200'],
-		['a proxy with a login', said(401, { error: 'log in' }), 'it answered HTTP 401'],
+		['a bad gateway', { answered: said(502, '') }, 'it answered HTTP 502'],
+		['another server', { answered: said(404, '<html>') }, 'it answered HTTP 404'],
+		['a page of one', { answered: said(200, '<html>') }, 'it answered HTTP 200'],
+		['a proxy with a login', { answered: said(401, { error: 'log in' }) }, 'it answered HTTP 401'],
 		['one that adds a prefix', { answered: MOVED }, 'it answered HTTP 308'],
-		[
-			'another n8n',
-			said(404, { code: 0, message: 'The execution "7" does not exist.' }),
-			'it answered HTTP 404',
-		],
+		['another n8n', { answered: said(404, OF_NONE) }, 'it answered HTTP 404'],
 		['nobody', {}, 'the connection was refused'],
 	];
 

@@ -181,17 +181,15 @@ test.each<[string, object, string | RegExp]>([
 	});
 });
 
-describe('while the service asks for a pause', () => {
-	test('between polls, callbacks keep to it as well', async () => {
-		await onMachine(async (machine) => {
-			const { ask, client } = service(allDone);
-			client.account.pause('poll', now(), 20_000);
-			expect(await ask('t1')).toMatch(UNASKED);
-			expect(client.requests).toEqual([]);
-			await machine.pause(15_000);
-			expect(await ask('t1')).toBe('done');
-			expect(machine.elapsed).toBe(20_000);
-		});
+test('while the service asks for a pause between polls, callbacks keep to it as well', async () => {
+	await onMachine(async (machine) => {
+		const { ask, client } = service(allDone);
+		client.account.pause('poll', now(), 20_000);
+		expect(await ask('t1')).toMatch(UNASKED);
+		expect(client.requests).toEqual([]);
+		await machine.pause(15_000);
+		expect(await ask('t1')).toBe('done');
+		expect(machine.elapsed).toBe(20_000);
 	});
 });
 

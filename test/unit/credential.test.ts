@@ -278,12 +278,8 @@ describe('"Test" reads the credit balance', () => {
 		return { ...(await credentialTest.mediaGenerationApiTest.call(context, of)), sent };
 	}
 
-	it.each<[string, unknown]>([
-		['a balance', { success: true, credits: 12 }],
-		['one inside', { data: { balance: '7' } }],
-		['a bare number', 3],
-	])('%s is a success', async (_name, body) => {
-		const { status, sent } = await test([200, body]);
+	it('a balance is a success', async () => {
+		const { status, sent } = await test([200, { data: { balance: '7' } }]);
 		expect(status).toBe('OK');
 		const once = { method: 'GET', uri: `${BASE}/v1/credits`, followRedirect: false };
 		expect(sent).toEqual([expect.objectContaining(once)]);
@@ -297,18 +293,10 @@ describe('"Test" reads the credit balance', () => {
 		['an error in a success', [200, { error: 'no route' }], /balance.* The service says: no route/],
 		['a refusal in a success', [200, { success: false, message: 'locked' }], /refuses.*: locked/],
 		['a page', [200, PAGE], /^A web page came instead of JSON \(HTTP 200\)/],
-		[
-			'a page that refuses',
-			[403, PAGE],
-			/HTTP 403.*in front of the service.*nothing about the API/,
-		],
+		['a page that refuses', [403, PAGE], /HTTP 403.*in front of.*nothing about the API/],
 		['a redirect', [308, ''], /redirects to another address/],
 		['401', [401, { message: 'bad key' }], /does not accept this API key.*Key Header.*: bad key/],
-		[
-			'401 of a limited key',
-			[401, { detail: permission }],
-			/accepts this API key, but not.*user_read/,
-		],
+		['401 of a limited key', [401, { detail: permission }], /accepts this.*, but not.*user_read/],
 		['403', [403, { error: `for ${KEY}` }], /accepts this API key, but not.*for sk_\*\*\*/],
 		['404', [404, {}], /no such service at the Base URL/],
 		['429', [429, {}], /accepts no requests.*Its daily limit/],

@@ -250,17 +250,6 @@ describe('which fields are shown', () => {
 		);
 	};
 
-	test('Timeout offers a day under Suspend, and ten minutes otherwise', () => {
-		const offered = (parameters: INodeParameters) => [
-			...new Set(shownAs('timeout', parameters).map((field) => field.default)),
-		];
-		expect(offered(sound)).toEqual([600]);
-		expect(offered({ ...sound, waitMode: 'callback' })).toEqual([86_400]);
-		expect(offered({ ...sound, waitMode: '={{ $json.mode }}' })).toEqual([600]);
-		const asleepFor = { ...sound, waitMode: 'callback', options: { timeout: 7 } };
-		expect(forRun(asleepFor)).toMatchObject({ options: { timeout: 7 } });
-	});
-
 	test('what cannot be combined is dropped before the run', () => {
 		const sleeping = { waitMode: 'callback', options: { splitFiles: true } };
 		expect(forRun({ ...sound, ...sleeping })).toMatchObject({ waitMode: 'callback' });
@@ -371,9 +360,6 @@ describe('output schemas', () => {
 		expect(Object.keys(task?.properties ?? {})).toEqual(
 			expect.arrayContaining(['task_id', 'status', 'outputs', 'metadata']),
 		);
-		const music = { value: 'generate', work: { kind: 'creates' } };
-		const added = schemaFiles([{ value: 'music', operations: [music] }], 1);
-		expect(added['v1.0.0/music/generate.json']).toEqual(task);
 		const read = { value: 'get', work: { kind: 'reads' } };
 		expect(() => schemaFiles([{ value: 'tempo', operations: [read] }], 1)).toThrow(/tempo:get/);
 	});

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import { endpointPath } from '../../nodes/MediaGeneration/actions/tasks';
-import '../../nodes/MediaGeneration/transport/baseUrl';
 import { FailureError } from '../../nodes/MediaGeneration/base/outcomes';
 import { refusalOf } from './itemFields';
 

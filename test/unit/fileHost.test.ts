@@ -7,14 +7,14 @@ import { fakeN8n, type Answered } from '../support/n8n';
 const BASE_URL = 'https://api.example';
 const FILE_URL = 'https://files.example/a';
 
-function door(
-	answer: (options: IHttpRequestOptions, count: number) => Answered | Promise<Answered>,
-	baseUrl: string | undefined = BASE_URL,
-) {
+/** What is answered to each request; a body, unless it says otherwise. */
+type Host = (options: IHttpRequestOptions, count: number) => Answered | Promise<Answered>;
+
+function door(answer: Host = () => ({}), from: { baseUrl?: string } = { baseUrl: BASE_URL }) {
 	const { context, asked: requests } = fakeN8n({
 		http: async (...request) => ({ body: Readable.from(['x']), ...(await answer(...request)) }),
 	});
-	const open = fileOpener({ context, baseUrl });
+	const open = fileOpener({ context, ...from });
 	const aborted = () =>
 		requests.map(({ abortSignal }) => (abortSignal as AbortSignal | undefined)?.aborted === true);
 	return { requests, open, aborted };
@@ -37,10 +37,8 @@ test.each<[string, string | undefined, asked: string]>([
 	['http://files.example/a', INTRANET, 'http://files.example/a'],
 	['http://files.example:8080/a', undefined, 'https://files.example:8080/a'],
 ])('%s of a service at %s is asked for at "%s"', async (url, baseUrl, asked) => {
-	const { context, asked: requests } = fakeN8n({
-		http: () => ({ statusCode: 200, body: Readable.from(['x']) }),
-	});
-	const opened = await fileOpener({ context, ...(baseUrl && { baseUrl }) })(url, undefined);
+	const { open, requests } = door(undefined, baseUrl === undefined ? {} : { baseUrl });
+	const opened = await open(url, undefined);
 	expect(requests.map((request) => request.url)).toEqual(asked === '' ? [] : [asked]);
 	expect(opened).toMatchObject(asked === '' ? { ok: false, transient: false } : { ok: true });
 	// Addresses of a machine's own metadata are refused to every service.
@@ -51,7 +49,7 @@ describe('a redirect', () => {
 	test.each([BASE_URL, INTRANET])('never leaves https: %s', async (baseUrl) => {
 		const location = 'http://files.example/b';
 		const answers = [{ statusCode: 302, headers: { location } }, { statusCode: 200 }];
-		const { open, requests } = door((_, count) => answers[count - 1] ?? {}, baseUrl);
+		const { open, requests } = door((_, count) => answers[count - 1] ?? {}, { baseUrl });
 		await open(FILE_URL, undefined);
 		expect(requests.map(({ url }) => url)).toEqual([FILE_URL, 'https://files.example/b']);
 	});
@@ -92,7 +90,7 @@ describe('what is opened is closed', () => {
 	});
 
 	test('by the signal of whoever asked', async () => {
-		const { open, aborted } = door(() => ({ statusCode: 200 }));
+		const { open, aborted } = door();
 		const stop = new AbortController();
 		const add = jest.spyOn(stop.signal, 'addEventListener');
 		const time = new AbortController();
@@ -111,7 +109,7 @@ describe('what is opened is closed', () => {
 	});
 
 	test('a signal that has aborted opens nothing that stays', async () => {
-		const { open, aborted } = door(() => ({ statusCode: 200 }));
+		const { open, aborted } = door();
 		const opened = await open(FILE_URL, AbortSignal.abort());
 		expect(aborted()).toEqual([true]);
 		if (opened.ok) opened.close();

@@ -35,6 +35,9 @@ test('a name leaves room for numbers and an extension, and is cut between charac
 	expect(baseNameOf('𝒜'.repeat(500))).toBe('𝒜'.repeat(46));
 	expect(baseNameOf('日'.repeat(500))).toBe('日'.repeat(61));
 	expect(baseNameOf(`${'x'.repeat(184)}q\u0323\u0307`)).toBe('x'.repeat(184));
+	// Of a text that has no end no more than this is looked at.
+	const behind = [1_999, 2_000].map((length) => baseNameOf(`${' '.repeat(length)}x`));
+	expect(behind).toEqual(['x', undefined]);
 });
 
 test('whatever a name is made of, it is one', () => {
