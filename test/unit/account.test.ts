@@ -45,17 +45,10 @@ describe('accounts', () => {
 		expect(account.pausedUntil('callback')).toBe(NOW + 30_000);
 	});
 
-	test('only the end of a task that this process made leaves a slot, and once', () => {
-		const account = new Account();
-		account.created('own');
-		for (const id of ['own', 'own', "yesterday's"]) account.taskEnded(id);
-		expect(account.ends).toBe(1);
-	});
-
-	test('what is noted of a task again makes it no younger, and no second slot', () => {
+	test('the end of a task that this process made leaves one slot, and what is noted again makes it no younger', () => {
 		const account = new Account();
 		account.created('own', NOW);
-		account.taskEnded('own');
+		for (const id of ['own', 'own', "yesterday's"]) account.taskEnded(id);
 		account.created('own', NOW + 1);
 		account.taskEnded('own');
 		expect([account.made.get('own')?.since, account.ends]).toEqual([NOW, 1]);

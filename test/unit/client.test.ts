@@ -1,5 +1,6 @@
 /** The door to the service: what it hands to n8n's helper, and what it makes of whatever comes back. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import {
@@ -78,6 +79,12 @@ describe('a request', () => {
 		expect(withoutBody?.headers).toEqual({ Accept: 'application/json' });
 		// Its own, also where n8n's helper takes the execution's.
 		expect(withoutBody?.abortSignal).toBeInstanceOf(AbortSignal);
+	});
+
+	test('that is over listens to nothing any more: a signal can live as long as an execution', async () => {
+		const { signal } = new AbortController();
+		await exchanged(responds(200, '{}'), { signal });
+		expect(getEventListeners(signal, 'abort')).toEqual([]);
 	});
 });
 
