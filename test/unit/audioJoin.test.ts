@@ -80,18 +80,21 @@ describe('subtitles', () => {
 		expect(json[0]).not.toHaveProperty('transcript');
 	});
 
-	test('that can not be merged are named in a hint', async () => {
-		const [first, second] = input({ mimeType: 'text/srt' });
-		delete second?.binary?.captions;
-		const some = await runNode({
+	const said = (text: string) => ({ captions: srtOf(text, { mimeType: 'text/srt' }) });
+	const none = { captions: { ...said('').captions, data: 'bm8=' } };
+	const long = said('x'.repeat(11_000_000));
+	test.each<[string, object[], RegExp]>([
+		['of only one item', [said('one'), {}], /^Not every part has a transcript \(SRT\), so none/],
+		['that are none', [none, none], /^The transcript of item 0 can't be read/],
+		['of more than 20 MB together', [long, long], /^A transcript could not be read\.$/],
+	])('%s are named in a hint, and cost no sound', async (_name, texts, hint) => {
+		const files = texts.map((captions) => ({ data: wav('one'), ...captions }));
+		const { json } = await runNode({
 			parameters: join,
-			input: [first, second] as INodeExecutionData[],
+			input: files.map((binary) => ({ json: {}, binary })),
 		});
-		const hint = 'Not every part has a transcript (SRT), so none was joined.';
-		expect(some.json[0]?.hint).toBe(hint);
-		const broken = input({ mimeType: 'text/srt', data: 'bm9uc2Vuc2U=' });
-		const { json } = await runNode({ parameters: join, input: broken });
-		expect(json[0]?.hint).toMatch(/^The transcript of item 0 can't be read/);
+		expect(json).toMatchObject([{ outputs: [{ kind: 'audio' }] }]);
+		expect(json[0]?.hint).toMatch(hint);
 	});
 });
 

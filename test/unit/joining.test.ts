@@ -121,8 +121,7 @@ describe.each(['filesystem', 'default'] as const)('joined, in a store of mode %s
 
 	test('a store that fails leaves no stream open either', async () => {
 		const store = binaryStore(mode, { writes: [true] });
-		const parts = partsIn(store);
-		const { failure } = await all(store, parts, input(LONG.join));
+		const { failure } = await all(store, partsIn(store), input(LONG.join));
 		expect(failure?.message).toMatch(/no space left on device/);
 		expect(store.streams.filter(({ destroyed }) => !destroyed)).toEqual([]);
 	});
@@ -143,39 +142,6 @@ test('with Split Files, each file of a joined text has an item', async () => {
 		return [[{ fileName, binaryProperty: 'data' }], ['t1', 't2'], fileName];
 	};
 	expect(made).toMatchObject(['wav', 'srt', 'json'].map(each));
-});
-
-test('where the transcript of a part can not be read, the joined file is without it, and a hint says which', async () => {
-	const store = binaryStore('default');
-	const parts = [
-		spoken(store, 't1', 'One'),
-		partOf(store, 't2', [
-			['audio', 'audio/wav', toneWav('Two')],
-			['transcript', 'application/x-subrip', Buffer.from('<html>')],
-			['transcript', 'application/json', Buffer.from('{}')],
-		]),
-	];
-	const { items, outputs } = await all(store, parts, input(LONG.join, ['One', 'Two']));
-	expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
-	expect(items[0]?.json.hint).toBe(
-		"The transcript of part 2 can't be read: it is not a SubRip file. The transcript of part 2 can't be read: it is not a list of timed words.",
-	);
-	expect(items[0]?.json).not.toHaveProperty('transcript');
-});
-
-test('transcripts of more than 20 MB together are left out, as a hint says', async () => {
-	const store = binaryStore('default');
-	const srt = Buffer.from(`1\n00:00:00,000 --> 00:00:00,200\n${'x'.repeat(4_500_000)}\n`);
-	const texts = ['One', 'Two', 'Three', 'Four', 'Five'];
-	const parts = texts.map((text, index) =>
-		partOf(store, `t${index}`, [
-			['audio', 'audio/wav', toneWav(text)],
-			['transcript', 'application/x-subrip', srt],
-		]),
-	);
-	const { items, outputs } = await all(store, parts, input(LONG.join, texts));
-	expect(outputs.map(({ kind }) => kind)).toEqual(['audio']);
-	expect(items[0]?.json.hint).toBe('A transcript could not be read.');
 });
 
 describe('parts that can not be joined', () => {
