@@ -1,18 +1,21 @@
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { createTask, type CreateDeps } from '../../nodes/MediaGeneration/task/create';
 import { fakeN8n } from '../support/n8n';
-import { answer, noAnswer, scriptedClient } from '../support/replies';
+import { answer, noAnswer, RAIN, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
-const REQUEST = {
-	kind: 'sound-effect',
-	path: '/v1/task/sound-effect',
-	qs: { a: 1 },
-	body: { text: 'rain' },
-};
+const REQUEST = { ...RAIN, qs: { a: 1 } };
 const CREATED = answer(200, { success: true, task_id: 't1' });
 const FULL = answer(429, { code: 'active_task_limit' });
 
+/** A creation that failed, in these words. */
+const failing = (outcome: string, message = /./, description = /./) => ({
+	failure: {
+		outcome,
+		message: expect.stringMatching(message) as string,
+		description: expect.stringMatching(description) as string,
+	},
+});
 const limits = (deadline: number) => ({ deadline, boundsFull: false });
 
 function setUp(
@@ -91,14 +94,8 @@ test.each([0, 10_000])('a run that is over after %d ms of a pause sends nothing'
 	client.account.pause('create', start, 60_000);
 	clock.at(start + ms, () => over.abort());
 	await clock.advance(0);
-	expect(await clock.run(create())).toMatchObject({
-		kind: 'failed',
-		failure: {
-			outcome: 'cancelled',
-			message: expect.stringMatching(/stopped before .* created/) as string,
-			description: expect.stringMatching(/Nothing was created.*again/) as string,
-		},
-	});
+	const stopped = failing('cancelled', /stopped before .* created/, /Nothing was created.*again/);
+	expect(await clock.run(create())).toMatchObject(stopped);
 	expect([clock.now() - start, client.requests]).toEqual([ms, []]);
 });
 
@@ -108,10 +105,7 @@ test.each<[string, Reply, number]>([
 	['an ambiguous 429: a minute', answer(429), 60_000],
 ])('patience with %s', async (_name, reply, patience) => {
 	const { clock, start, create } = setUp(() => reply);
-	expect(await clock.run(create())).toMatchObject({
-		kind: 'failed',
-		failure: { outcome: 'rejected' },
-	});
+	expect(await clock.run(create())).toMatchObject(failing('rejected'));
 	expect(clock.now() - start).toBeLessThanOrEqual(patience);
 	expect(clock.now() - start).toBeGreaterThan(patience * 0.5 - 3_000);
 });
@@ -119,14 +113,9 @@ test.each<[string, Reply, number]>([
 test('an account that is paused beyond the deadline gets no request', async () => {
 	const { clock, start, client, create } = setUp(() => CREATED, 30_000);
 	client.account.pause('create', start, 60_000);
-	const result = await clock.run(create());
-	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
-	expect(result.kind !== 'created' && result.failure.message).toMatch(
-		/within the option 'Timeout': it asked for a pause/,
-	);
-	expect(result.kind !== 'created' && result.failure.description).toMatch(
-		/Raise the option 'Timeout'.*nothing was paid/,
-	);
+	const words = /within the option 'Timeout': it asked for a pause/;
+	const paused = failing('rejected', words, /Raise the option 'Timeout'.*nothing was paid/);
+	expect(await clock.run(create())).toMatchObject(paused);
 	expect([clock.now() - start, client.requests]).toEqual([0, []]);
 });
 
@@ -138,13 +127,10 @@ test.each<[string, Reply]>([
 	['a rate limit until then', answer(429, { message: 'rate limit' }, upTo)],
 ])('a Retry-After beyond the deadline ends it at once: %s', async (_name, reply) => {
 	const { clock, start, client, create } = setUp(() => reply, 60_000);
-	const result = await clock.run(create(true));
-	expect(result).toMatchObject({ kind: 'failed', failure: { outcome: 'rejected' } });
 	// In the service's own words, not only that it asked for a pause.
-	expect(result.kind !== 'created' && result.failure.message).not.toMatch(/was full/);
-	expect(result.kind !== 'created' && result.failure.httpStatus).toBe(
-		reply.answered && reply.status,
-	);
+	const { failure } = failing('rejected', /^(?!.*was full)/);
+	const httpStatus = reply.answered && reply.status;
+	expect(await clock.run(create(true))).toMatchObject({ failure: { ...failure, httpStatus } });
 	expect(clock.now()).toBe(start);
 	expect(client.requests).toHaveLength(1);
 });
@@ -152,14 +138,11 @@ test.each<[string, Reply]>([
 describe('a full account is waited for apart from the Timeout', () => {
 	const after = (ms: number) =>
 		setUp((_, { now }) => (now() < 1_000_000 + ms ? FULL : CREATED), 60_000);
-	const saying = (words: RegExp) => ({
-		failure: { message: expect.stringMatching(words) as string },
-	});
 	test.each<[string, number, boolean, object]>([
 		['for most of an hour', 3_500_000, false, { kind: 'created' }],
 		['as a tool, within it', 50_000, true, { kind: 'created' }],
-		['as a tool, no longer', 70_000, true, saying(/full for 60 s$/)],
-		['an hour at most', 4_000_000, false, saying(/full for 60 minutes$/)],
+		['as a tool, no longer', 70_000, true, failing('rejected', /full for 60 s$/)],
+		['an hour at most', 4_000_000, false, failing('rejected', /full for 60 minutes$/)],
 	])('%s', async (_, ms, isTool, expected) => {
 		const { clock, create } = after(ms);
 		expect(await clock.run(create(isTool))).toMatchObject(expected);
@@ -178,8 +161,8 @@ describe('a full account is waited for apart from the Timeout', () => {
 	test('which all say that gave up, also who never asked', async () => {
 		const { clock, create } = setUp(() => FULL, 5_000);
 		const ends = await clock.run(Promise.all([create(true), create(true), create(true)]));
-		for (const end of ends)
-			expect(end).toMatchObject(saying(/active_task_limit.*full for 5 s$|429.*full for 5 s$/));
+		const full = failing('rejected', /(active_task_limit|429).*full for 5 s$/);
+		for (const end of ends) expect(end).toMatchObject(full);
 	});
 });
 
@@ -194,13 +177,8 @@ test('at most ten are under way at once; who gets no turn within the Timeout is 
 	expect(client.requests).toHaveLength(10);
 	await clock.run(Promise.all(all));
 	expect(client.requests).toHaveLength(20);
-	expect(await late).toMatchObject({
-		failure: {
-			outcome: 'rejected',
-			message: expect.stringMatching(/did not answer the creations before this one$/) as string,
-			description: expect.stringMatching(/^Raise the option 'Timeout'/) as string,
-		},
-	});
+	const words = /did not answer the creations before this one$/;
+	expect(await late).toMatchObject(failing('rejected', words, /^Raise the option 'Timeout'/));
 });
 
 const UNCONNECTED = noAnswer({ kind: 'unconnected' });
@@ -237,15 +215,9 @@ test.each<[string, Reply, string[]]>([
 			return reply;
 		});
 		clock.at(start + 3_000, () => stop.abort());
-		expect(await clock.run(create())).toMatchObject({
-			kind: 'unclear',
-			failure: {
-				outcome: 'unknown',
-				message: expect.stringMatching(/never came .*stopped.*may exist$/) as string,
-				description: expect.stringMatching(/tasks and credits.*"Task: Wait" and its ID/) as string,
-			},
-			sentAt: start,
-		});
+		const doubt = failing('unknown', /never came .*stopped.*may exist$/, /"Task: Wait" and its ID/);
+		const unclear = { kind: 'unclear', sentAt: start, ...doubt };
+		expect(await clock.run(create())).toMatchObject(unclear);
 		expect(clock.now() - start).toBe(3_000);
 		expect(logged).toEqual([]);
 		await clock.advance(10_000);

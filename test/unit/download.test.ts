@@ -188,13 +188,7 @@ test.each<[string, Served | NotOpened, maxBytes: number, words: Error | RegExp |
 	}),
 	['of a host that is down', down, 1e9, 'ECONNREFUSED', 4],
 	['of no known host', unknown, 1e9, 'ENOTFOUND', 1],
-	[
-		'of a host that stops each time',
-		{ stallAfter: 10_000 },
-		1e9,
-		'the file host stopped sending',
-		4,
-	],
+	['of a host that stops', { stallAfter: 10_000 }, 1e9, 'the file host stopped sending', 4],
 	['of a host that drips', { chunkBytes: 1, gapMs: 10_000 }, 1e9, 'less than 64 kB in a minute', 4],
 	['a long page', page, 1e9, /a web page/, 4],
 ])(

@@ -5,26 +5,19 @@ import type { PartToCreate, Item } from '../../nodes/MediaGeneration/run/item';
 import type { Run } from '../../nodes/MediaGeneration/run/run';
 import { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 import { findLost } from '../../nodes/MediaGeneration/task/lost';
-import { answer, scriptedClient } from '../support/replies';
+import { answer, RAIN, scriptedClient } from '../support/replies';
 import { atOnce } from '../support/work';
 import { VirtualClock } from '../support/virtualClock';
 
-const request = (): CreationRequest => ({
-	...{ kind: 'sound-effect', path: '/v1/task/sound-effect' },
-	body: { text: 'rain' },
-});
+const request = (): CreationRequest => structuredClone(RAIN);
 const RUN = { executionId: '7', runIndex: 0 };
 
 /** A try after one that left something of its only item; the service lists one task with that text. */
 function laterTry(leave: (ledger: Ledger, part: PartToCreate) => void, killed = false) {
 	const clock = new VirtualClock(1_700_000_000_000);
 	const sentAt = clock.now();
-	const task = {
-		id: 'a',
-		text: 'rain',
-		type: 'sound_effect',
-		created_at: new Date(clock.now() + 500).toISOString(),
-	};
+	const created_at = new Date(clock.now() + 500).toISOString();
+	const task = { id: 'a', ...RAIN.body, type: 'sound_effect', created_at };
 	const client = scriptedClient(() =>
 		answer(200, { data: [task], has_more: false }, { date: new Date(clock.now()).toUTCString() }),
 	);
@@ -44,19 +37,12 @@ function laterTry(leave: (ledger: Ledger, part: PartToCreate) => void, killed = 
 	const run = { client, ledger, spending } as unknown as Run;
 	const stop = atOnce(expectEarlier(run, [{ parts: [part] } as unknown as Item]));
 	/** The search of another, equal request. */
-	const search = async () =>
-		await clock.run(
-			findLost(
-				{
-					client,
-					ledger,
-					now: clock.now,
-					sleep: clock.sleep,
-					runEnded: new AbortController().signal,
-				},
-				{ request: request(), sentAt, isEarlier: true },
-			),
-		);
+	const search = async () => {
+		const runEnded = new AbortController().signal;
+		const deps = { client, ledger, now: clock.now, sleep: clock.sleep, runEnded };
+		const asked = { request: request(), sentAt, isEarlier: true };
+		return await clock.run(findLost(deps, asked));
+	};
 	return { client, counted, search, stop };
 }
 
