@@ -78,7 +78,6 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	[NO_MAGIC, { stated: 'text/plain', kind: 'file' }, `${OCTETS} bin`],
 	// By header and address.
 	[NO_MAGIC, sound('audio/mpeg'), 'audio/mpeg mp3'],
-	[NO_MAGIC, sound(OCTETS, '.mp3?sig=1.zip'), 'audio/mpeg mp3'],
 	[NO_MAGIC, sound('application/json', '.wav'), 'audio/wav wav'],
 	[NO_MAGIC, sound(undefined, '/v2.final/take.01.wav'), 'audio/wav wav'],
 	[NO_MAGIC, sound('audio/wav', '.mp3'), 'audio/mpeg mp3'],
@@ -90,14 +89,12 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	['ID3\x04\0', sound('audio/aac'), 'audio/aac aac'],
 	['\0\0\0\x20ftypisom', sound('audio/mp4'), 'audio/mp4 m4a'],
 	['\0\0\0\x20ftypisom', sound(OCTETS, '.m4a'), 'audio/mp4 m4a'],
-	['\x1aE\xdf\xa3', sound('audio/webm', '.webm'), 'audio/webm weba'],
 	[frames('\xff\xfb\x90\x64', 417), sound('audio/aac', '.m4a'), 'audio/mpeg mp3'],
 	['ID3\x04\0', sound('audio/mp4', '.weba'), 'audio/mpeg mp3'],
 	// By its text.
 	['{"segments":[]}', transcript(), 'application/json json'],
 	['[null, 1]', transcript(), 'application/json json'],
 	['He said {"a"} and ["b"]', transcript(), 'text/plain txt'],
-	['[Music] Hello', transcript(), 'text/plain txt'],
 	['[00:12.50] Hello', transcript(), 'text/plain txt'],
 	['Hello', { ...transcript(), format: 'pcm_16000' }, 'text/plain txt'],
 	...['\x1f\x8b\x08\0', 'a\xe9bc', ...[...'\0\x08\x0e\x1a\x1c\x1f\x7f'].map((it) => `a${it}b`)].map(
@@ -110,9 +107,7 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	[SAMPLES, sound(OCTETS, '', 'opus_48000_64'), 'audio/ogg opus'],
 	[SAMPLES, sound('text/plain', '', 'mp3_44100_128'), 'audio/mpeg mp3'],
 	['RIFF\0\0\0\0WAVEfmt ', sound(OCTETS, '', 'pcm_16000'), 'audio/wav wav'],
-	['OggS\0.....OpusHead', sound(OCTETS, '.ogg', 'opus_48000_64'), 'audio/ogg opus'],
 	[SAMPLES, sound(OCTETS, '.m4a', 'mp3_44100_128'), 'audio/mp4 m4a'],
-	[SAMPLES, sound('audio/flac', '', 'mp3_44100_128'), 'audio/flac flac'],
 	['\xf5\x01', sound(OCTETS, '', 'newest_1'), `${OCTETS} bin`],
 ])('%j, of which %j is known, is %s', (head, { stated, end, format, kind = 'audio' }, type) => {
 	const url = `https://files.example/x${end ?? ''}`;

@@ -351,8 +351,8 @@ test('times are noted by the machine’s clock: ours stands still while the mach
 	expect(earlier(store, LATER)).toMatchObject({ createdAt: performance.timeOrigin });
 });
 
-test('20,000 tasks are taken up without holding up n8n', () => {
-	const slots = Array.from({ length: 20_000 }, (_, item) => ({ item, part: 0 }));
+test('5,000 tasks are taken up without holding up n8n', () => {
+	const slots = Array.from({ length: 5_000 }, (_, item) => ({ item, part: 0 }));
 	const store: LedgerStore = {};
 	const ledger = new Ledger(store, RUN);
 	for (const slot of slots) create(ledger, slot, { ...CREATED, taskId: `t${slot.item}` });
@@ -366,6 +366,6 @@ test('20,000 tasks are taken up without holding up n8n', () => {
 	entries.splice(0, entries.length, ...counted);
 	const retry = new Ledger(store, LATER);
 	const found = slots.map((slot) => lookUp(retry, asked(slot)));
-	expect(found.at(-1)).toMatchObject({ taskId: 't19999' });
-	expect(reads).toBeLessThan(2_000_000);
+	expect(found.at(-1)).toMatchObject({ taskId: 't4999' });
+	expect(reads).toBeLessThan(500_000);
 });

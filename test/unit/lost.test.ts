@@ -249,28 +249,13 @@ test('a list says nothing of what lies beyond its readable pages; it is read no 
 const records = (length: number) =>
 	Array.from({ length }, (_, at): object => taskOf(`${at}`, 500, other));
 test.each<[string, unknown[], object]>([
-	['has more than is read of a list', records(501), { has_more: false }],
 	['repeats another one', records(20), {}],
 	['repeats another one, before the total', records(50), { page: 1, limit: 50, total: '500' }],
-	['is the last one, before the total', records(20), { has_more: false, total: 21 }],
-	['is empty, as where the first one has the number 0', [], { pagination: { total: 1 } }],
 	['names its tasks in another way', [{ _id: 'a', text: 'rain' }], { has_more: false }],
 ])('nor does a page that %s', async (_, data, more) => {
 	const { search } = setting([], { instead: () => answer(200, { data, ...more }) });
 	const message = expect.stringMatching(/not be all tasks/) as string;
 	expect(await search()).toMatchObject({ unread: { message } });
-});
-
-test('nor does a list of short pages that does not say where it ends', async () => {
-	const newer = Array.from({ length: 120 }, (_, at) => taskOf(`${at}`, 500, other));
-	const { search } = setting([], {
-		instead: (path) => {
-			const page = Number(/page=(\d+)/.exec(path)?.[1]);
-			return answer(200, { data: newer.slice(20 * (page - 1), 20 * page) }, { date: iso(0) });
-		},
-	});
-	const message = expect.stringMatching(/not be all tasks/) as string;
-	expect(await search()).toMatchObject({ candidates: [], unread: { message } });
 });
 
 test('a run that is over is looked for no longer, and nothing is said of it', async () => {

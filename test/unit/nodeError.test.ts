@@ -82,16 +82,8 @@ describe('as an item', () => {
 describe('as an item that a sleeping execution keeps', () => {
 	const item = { json: { error: 'No', outcome: 'failed', task_id: 't' }, pairedItem: { item: 1 } };
 
-	test('its fields lie in `details` where failures have a branch of their own', () => {
-		expect(plainFailureItem(node('continueErrorOutput'), item)).toEqual({
-			json: { error: 'No', details: item.json },
-			pairedItem: { item: 1 },
-		});
-	});
-
 	test.each<[string, INode['onError'], object]>([
 		['where failures go on with the others', 'continueRegularOutput', item.json],
-		['without an error', 'continueErrorOutput', { outcome: 'failed', task_id: 't' }],
 		[
 			'with an outcome that is none of ours',
 			'continueErrorOutput',

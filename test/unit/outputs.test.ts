@@ -39,7 +39,7 @@ describe('an address as a browser would read it', () => {
 });
 
 test('of what names more addresses than any task has, a thousand are looked at', () => {
-	const many = Array.from({ length: 99_000 }, (_, index) => `${F}/${index}`);
+	const many = Array.from({ length: 9_000 }, (_, index) => `${F}/${index}`);
 	const fields = Object.fromEntries(many.map((url) => [url, { audio_url: url }]));
 	expect(outputs({ all_audio_urls: many })).toHaveLength(1_000);
 	expect(outputs(fields)).toHaveLength(1_000);

@@ -1,7 +1,7 @@
 /** Which routes a poll asks. What an answer means is in test/answers. */
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { pollTask } from '../../nodes/MediaGeneration/transport/pollTask';
-import { answer, noAnswer, scriptedClient } from '../support/replies';
+import { answer, scriptedClient } from '../support/replies';
 
 const NOW = 1_000_000;
 const TASK = { id: 't1', status: 'doing', progress: 5 };
@@ -56,7 +56,6 @@ describe('routes', () => {
 
 	test.each<[string, Reply, string]>([
 		['is busy', answer(503, { code: 'server_busy' }), 'busy'],
-		['does not answer', noAnswer(), 'busy'],
 		['refuses', answer(403, { error: 'no' }), 'denied'],
 		['has a status of its own for everything', answer(200, { status: 'ok' }), 'task'],
 	])('a first route that %s is the whole answer', async (_name, reply, kind) => {
@@ -67,7 +66,6 @@ describe('routes', () => {
 
 	test.each<[string, Reply, string]>([
 		['fails without naming the task', answer(200, { status: 'error', type: 'x' }), 'missing'],
-		['refuses', answer(403), 'missing'],
 		['has a page for every path', answer(200, '<html>Home</html>'), 'missing'],
 		['is busy', answer(503), 'busy'],
 	])('a second route that %s: %j', async (_name, second, kind) => {

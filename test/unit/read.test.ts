@@ -29,7 +29,6 @@ describe('secrets of API keys', () => {
 		['sk_012345678901', 'sk_****8901'],
 		['01234567890', '****'],
 		['012345678901', '****8901'],
-		['no-prefix-but-long', '****long'],
 	])('%s becomes %s', (secret, masked) => {
 		expect(maskSecrets({ key: secret })).toEqual({ key: masked });
 	});
@@ -49,7 +48,6 @@ describe('secrets of API keys', () => {
 		['by names that end so', { access_token: LONG }, { access_token: MASKED }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
 		['not within a word', ofTasks, ofTasks],
-		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
 		['what is none', { id: 5, active: true, name: 'key' }, { id: 5, active: true, name: 'key' }],
 	])('%s', (_name, record, expected) => {
 		expect(maskSecrets(record)).toEqual(expected);

@@ -129,15 +129,12 @@ describe('a finished task that the service confirms', () => {
 		expect((await other.post({ id: 't1' })).item).toMatchObject({ task_id: 't1' });
 	});
 
-	test.each([{ status: 'error' }, { id: undefined }])(
-		'as the service has it: %j',
-		async (fields) => {
-			const { post } = trigger({ service: () => found(fields), secret: SECRET });
-			const { item } = await post({ id: 't1' });
-			const { id: _, ...said } = task(fields);
-			expect(item).toMatchObject({ task_id: 't1', task: said, verified: true });
-		},
-	);
+	test('as the service has it, also where it names no ID', async () => {
+		const { post } = trigger({ service: () => found({ id: undefined }), secret: SECRET });
+		const { id: _, ...said } = task();
+		const { item } = await post({ id: 't1' });
+		expect(item).toMatchObject({ task_id: 't1', task: said, verified: true });
+	});
 
 	test('with the reference of the URL, whatever the task says in the fields that are ours', async () => {
 		const forged = { reference: 'mine', reference_verified: true, download_error: 'none' };
@@ -165,15 +162,11 @@ describe('a finished task that the service confirms', () => {
 		expect(item?.task).toMatchObject({ note: expect.not.stringContaining(note) as string });
 	});
 
-	test.each([encodeURIComponent(FILE), 'f'.repeat(64)])(
-		'with all that an anonymous caller would erase: ?signature=%s',
-		async (signature) => {
-			const said = { receive_url: HOOK, note: 'f'.repeat(64) };
-			const { post } = trigger({ service: () => found(said) });
-			const { item } = await post(task(), `${PATH}?signature=${signature}`);
-			expect(item?.task).toEqual(task(said));
-		},
-	);
+	test('with all that an anonymous caller would erase', async () => {
+		const { post } = trigger({ service: () => found({ receive_url: HOOK }) });
+		const { item } = await post(task(), `${PATH}?signature=${encodeURIComponent(FILE)}`);
+		expect(item?.task).toEqual(task({ receive_url: HOOK }));
+	});
 });
 
 const believing = { settings: { verify: false }, secret: SECRET };
@@ -276,13 +269,11 @@ describe('once', () => {
 
 	test.each<[string, object, object]>([
 		['the URL of no trigger', { receive_url: `https://n8n.example/webhook/2?reference=r` }, {}],
-		['another reference', { receive_url: `${HOOK}?reference=s` }, {}],
 		[
 			'another reference than a signed URL',
 			{ receive_url: `${HOOK}?reference=s` },
 			{ secret: SECRET },
 		],
-		['no URL', { receive_url: 'r' }, {}],
 		['a text of its author', { text: `${HOOK}?reference=r` }, {}],
 		['what was posted', { receive_url: `${HOOK}?reference=r` }, { settings: { verify: false } }],
 	])('%s verifies no reference', async (_name, said, setting) => {
@@ -323,21 +314,15 @@ describe('what is refused', () => {
 		});
 	});
 
-	test.each([true, false])(
-		'a signed URL with another task than its own, whatever the order; verified: %p',
-		async (verify) => {
-			const { post } = trigger({
-				...{ secret: SECRET, settings: { verify, deduplicate: false } },
-				service: (path) => found(idIn(path)),
-			});
-			const { search } = new URL(signedUrl(SECRET, HOOK, 'order-1'));
-			const run = async (id: string) => await post(task({ id }), PATH + search);
-			expect((await run('t1')).item).toMatchObject({ reference: 'order-1' });
-			for (let copy = 0; copy < 5; copy += 1)
-				expect(await run(`t${copy + 2}`)).toMatchObject(refused(403, /belongs to another task/));
-			expect((await run('T1')).item).toBeDefined();
-		},
-	);
+	test('a signed URL with another task than its own', async () => {
+		const settings = { verify: false, deduplicate: false };
+		const { post } = trigger({ secret: SECRET, settings });
+		const { search } = new URL(signedUrl(SECRET, HOOK, 'order-1'));
+		const run = async (id: string) => await post(task({ id }), PATH + search);
+		expect((await run('t1')).item).toMatchObject({ reference: 'order-1' });
+		expect(await run('t2')).toMatchObject(refused(403, /belongs to another task/));
+		expect((await run('T1')).item).toBeDefined();
+	});
 
 	test.each([SECRET, ''])(
 		'a task whose own receive URL is that of another trigger; secret: %j',
@@ -379,13 +364,10 @@ describe('what is refused', () => {
 			expect(await trigger({ settings }).post(task())).toMatchObject(ignored(UNSIGNED));
 	});
 
-	test.each<[string, unknown]>([
-		['unknown reason', 'gone'],
-		['gone', new Error('gone')],
-	])('whatever else goes wrong: 503, and the reason in the log: %s', async (reason, broken) => {
-		const { post, warnings } = trigger({ broken });
+	test('whatever else goes wrong: 503, and the reason in the log', async () => {
+		const { post, warnings } = trigger({ broken: new Error('gone') });
 		expect(await post(task())).toMatchObject(refused(503, /could not be handled, try again/));
-		expect(warnings).toEqual([`Media Generation: a callback could not be handled: ${reason}`]);
+		expect(warnings).toEqual(['Media Generation: a callback could not be handled: gone']);
 	});
 
 	test('what was answered already is not answered again', async () => {

@@ -23,7 +23,6 @@ const check = (url: URL, at = NOW) => signatureProblem(url, SECRET, at);
 describe('a URL of this n8n is signed', () => {
 	test.each<[string, string, string | undefined, string | undefined]>([
 		['plain', HOOK, undefined, undefined],
-		['with a reference', HOOK, 'order 7 & more?', 'order 7 & more?'],
 		['with a reference in other letters', HOOK, 'Grüße 🎧', 'Grüße 🎧'],
 		['with half a letter', HOOK, 'a\ud800', 'a\ufffd'],
 		['a Test URL', `${HERE}/webhook-test/${ID}/callback`, 'x', 'x'],
@@ -59,7 +58,6 @@ describe('a URL of this n8n is signed', () => {
 			(url) => (url.pathname = url.pathname.replace('0001/', '0002/')),
 			/is wrong/,
 		],
-		['the whole path', (url) => (url.pathname = '/'), /is wrong/],
 		['the end of the path', (url) => (url.pathname = '/callback'), /is wrong/],
 		[
 			'values moved from one to the other',
@@ -92,16 +90,12 @@ describe('a URL of this n8n is signed', () => {
 });
 
 test.each([
-	['another host', `https://evil.example/webhook/${ID}/callback`],
 	['another host of as many letters', `https://n8x.example/webhook/${ID}/callback`],
-	['another port', `https://n8n.example:8443/webhook/${ID}/callback`],
 	['another scheme', `http://n8n.example/webhook/${ID}/callback`],
 	['another webhook of this n8n that ends like it', `${HERE}/webhook/x/${ID}/callback`],
 	['a prefix that this n8n lacks', `${HERE}/x/webhook/${ID}/callback`],
 	['an MCP endpoint of that path', `${HERE}/mcp/${ID}/callback`],
-	['a form', `${HERE}/form/${ID}/callback`],
 	['no ID of a trigger', `${HERE}/webhook/1a2b/callback`],
-	['a path behind it', `${HOOK}/x`],
 	['a slash behind it', `${HOOK}/`],
 	['an escaped slash', `${HERE}/webhook/x%2F${ID}/callback`],
 ])("%s is no trigger's URL and gets no signature", (_name, hook) => {
@@ -124,10 +118,8 @@ test('without a secret nothing is signed; a long reference is cut where it comes
 test.each<[string, RegExp]>([
 	['', /is not a URL/],
 	['ftp://n8n.example/x', /http and https addresses only/],
-	['https://user:pass@n8n.example/x', /user name or password/],
 	['https://:pass@n8n.example/x', /user name or password/],
 	['http://localhost:5678/webhook/1', /can't reach localhost.*WEBHOOK_URL/],
-	['http://192.168.1.4/webhook/1', /can't reach 192\.168\.1\.4/],
 	['http://n8n:5678/webhook/1', /can't reach n8n/],
 ])('%j is refused in words', (url, words) => {
 	const { message, description } = refusalOf(() => build(url));

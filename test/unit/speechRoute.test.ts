@@ -63,11 +63,6 @@ test.each<[string, Case, string]>([
 		{ v1: MOVED, v3: refusal('no credits', 401) },
 		'v1,v3: v3 undefined',
 	],
-	[
-		'also where it names itself',
-		{ v1: MOVED, v3: refusal('/v3/text-to-speech: no voice', 422) },
-		'v1,v3: v3 undefined',
-	],
 	['an answer of v3 that never came counts', { v1: MOVED, v3: noAnswer() }, 'v1,v3: v3 undefined'],
 	['a provider: v3 first', { voice: 'edge_a' }, 'v3: v3 undefined'],
 	['v1 where there is no v3', { voice: 'edge_a', v3: NOWHERE }, 'v3,v1: v1 v1'],
@@ -100,7 +95,6 @@ test.each<[string, Case, string]>([
 });
 
 test.each([
-	['a', 'elevenlabs_a'],
 	['edge_a', 'edge_a'],
 	['edgea', 'elevenlabs_edgea'],
 ])('v3 gets a form, with a provider before the ID: %s', async (voice, voice_id) => {

@@ -65,7 +65,6 @@ describe('a service', () => {
 			({ socket }, response) => response.writeHead(413).end('{}', () => socket.destroySoon()),
 			'failed',
 		],
-		['answers 502 and reads no further', (_, response) => response.writeHead(502).end(), 'failed'],
 		[
 			'answers 502 to the whole request',
 			(request, response) => void whole(request).then(() => response.writeHead(502).end()),

@@ -185,7 +185,6 @@ describe('a refusal ends the waiting', () => {
 	test.each<[string, Script, named: boolean]>([
 		['a named task that was seen before', inTurn(running(), missing()), true],
 		['a named task, and a refused key', () => denied(), true],
-		['a task that this node created', () => missing(), false],
 	])('but not for %s', async (_name, script, named) => {
 		const { waited, endS } = await setUp(script).run({ named });
 		expect(failureOf(waited).outcome).toBe('unreachable');

@@ -374,21 +374,6 @@ describe('it wakes', () => {
 		expect(looks).toEqual(['t1', 't2', 't2']);
 	});
 
-	test('with the files that came, and the addresses of all, where one is gone', async () => {
-		const [output_url, output_uri] = ['here', 'gone'].map(
-			(name) => `https://files.example/${name}`,
-		);
-		const metadata = { output_url, output_uri };
-		const { post } = sleeping({ says: () => ({ status: 'done', metadata }) });
-		const value = await onClock(async () => await post({ id: 't1' }));
-		const { json, binary } = value.items?.[0] ?? {};
-		expect(json?.outcome).toBe('undelivered');
-		expect((json?.outputs as Array<{ url: string }>).map(({ url }) => url).sort()).toEqual([
-			...[output_uri, output_url],
-		]);
-		expect(Object.keys(binary ?? {})).toHaveLength(1);
-	});
-
 	test('with a file that takes long, whose sender is told after 8 s that n8n has nothing yet, as is every copy', async () => {
 		await onClock(async (machine) => {
 			const { post, calls } = sleeping({ notes: [open('t1'), open('t2')], fileMs: 12_000 });

@@ -45,11 +45,8 @@ beforeAll(loadMp3Encoder);
 describe('MP3', () => {
 	test.each<[string, Mp3Options]>([
 		['constant bit rate, with tags', { title: 'Part' }],
-		['variable bit rate, with tags', { variable: true, title: 'Part' }],
 		['variable bit rate, without a header frame', { variable: true, header: false }],
 		['48,000 Hz', { sampleRate: 48000 }],
-		['32,000 Hz', { sampleRate: 32000, bitrate: 32 }],
-		['MPEG-2', { sampleRate: 22050, bitrate: 64 }],
 		['MPEG-2, variable', { sampleRate: 24000, variable: true, title: 'x' }],
 		['MPEG-2.5', { sampleRate: 8000, bitrate: 32 }],
 	])('%s: decodes without a complaint, and each part is where it should be', async (_, options) => {
@@ -185,30 +182,12 @@ describe('WAV', () => {
 
 const mono = () => toneMp3('One');
 
-const wave = (channels: number, samples: number[] | number[][]) => {
-	const made = new WaveFile();
-	made.fromScratch(channels, 16000, '24', samples);
-	return Buffer.from(made.toBuffer());
-};
 const stereo = () => encodeMp3([new Float32Array(5000), new Float32Array(5000)]);
-const page = () => Buffer.from('<!DOCTYPE html><html></html>');
-const six = () => wave(6, Array(6).fill([1, 2]) as number[][]);
-const faster = () => toneMp3('Two', { sampleRate: 48000 });
 const older = () => toneMp3('Two', { sampleRate: 16000, bitrate: 32 });
 const MONO = 'part 1 is MP3 (MPEG-1, 44,100 Hz, mono)';
 test.each<[string, () => Buffer[], string]>([
 	['nothing', () => [], 'there is no sound'],
 	['an empty file', () => [mono(), Buffer.alloc(0)], 'part 2 is empty'],
-	[
-		'a page',
-		() => [page(), mono()],
-		'part 1 is no sound of a known kind; only MP3 and WAV can be joined',
-	],
-	[
-		'another rate',
-		() => [mono(), faster()],
-		`part 2 is MP3 (MPEG-1, 48,000 Hz, mono), but ${MONO}`,
-	],
 	[
 		'another MPEG version',
 		() => [mono(), older()],
@@ -219,11 +198,6 @@ test.each<[string, () => Buffer[], string]>([
 		'another kind',
 		() => [mono(), toneWav('Two')],
 		`part 2 is WAV (16-bit PCM, 16,000 Hz, mono), but ${MONO}`,
-	],
-	[
-		'other samples',
-		() => [toneWav('One'), six()],
-		'part 2 is WAV (24-bit PCM, 16,000 Hz, 6 channels), but part 1 is WAV (16-bit PCM, 16,000 Hz, mono)',
 	],
 ])('what can not be joined: %s', async (_, files, reason) => {
 	expect(await plan(files())).toBe(reason);

@@ -88,10 +88,8 @@ describe('what is not sound is left out', () => {
 	const info = () => toneMp3('A tone').subarray(0, 417);
 
 	test.each<[string, () => [before: Buffer, after: Buffer]]>([
-		['nothing', () => [zeros(0), zeros(0)]],
 		['ID3v2', () => [id3v2('Title'), zeros(0)]],
 		['ID3v2 with a sound of its own', () => [id3v2(frames.toString('latin1')), zeros(0)]],
-		['ID3v1', () => [zeros(0), id3v1('Title')]],
 		['APEv2 and ID3v1', () => [zeros(0), Buffer.concat([ape(), id3v1('T')])]],
 		['ID3v2 after', () => [zeros(0), id3v2('Title')]],
 		['Info', () => [info(), zeros(0)]],
@@ -100,7 +98,6 @@ describe('what is not sound is left out', () => {
 		['zeros', () => [zeros(0), zeros(300_000)]],
 		['a byte or two', () => [zeros(0), Buffer.from([0xff, 0xfb])]],
 		['a frame that is not whole', () => [zeros(0), frames.subarray(0, 400)]],
-		['less than a header', () => [zeros(0), Buffer.from('abc')]],
 	])('%s', async (_, around) => {
 		const [before, after] = around();
 		const file = Buffer.concat([before, frames, after]);
@@ -134,7 +131,6 @@ describe('what is broken', () => {
 		['what is no header', [0x12, 0x34]],
 		['free format', [0xff, 0xfb, 0x00]],
 		['another layer', [0xff, 0xfd]],
-		['no version', [0xff, 0xeb]],
 		['no sample rate', [0xff, 0xfb, 0x9c]],
 		['no bit rate', [0xff, 0xfb, 0xf0]],
 		['another sample rate', [0xff, 0xfb, 0x94]],
@@ -156,11 +152,6 @@ describe('what is broken', () => {
 		],
 		['a tag alone', () => id3v2('Title'), 'contains no sound'],
 		['zeros', () => zeros(100), 'is no sound of a known kind; only MP3 and WAV can be joined'],
-		[
-			'a WAV header',
-			() => Buffer.from('RIFF\n\n\n\nWAVE'.padEnd(99, '\0')),
-			'is a WAV file without samples',
-		],
 	])('%s', async (_, file, problem) => {
 		expect(await problemOf(file())).toBe(problem);
 	});

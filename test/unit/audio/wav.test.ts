@@ -3,7 +3,6 @@ import { planJoin } from '../../../nodes/MediaGeneration/audio/join';
 import { soundFactsOf } from '../../../nodes/MediaGeneration/audio/scan';
 
 interface Shape {
-	id?: string;
 	before?: Buffer[];
 	format?: Buffer;
 	dataSize?: number;
@@ -59,14 +58,7 @@ function extensible({
 
 const SOUND = Buffer.from([1, 0, 2, 0, 3, 0]);
 
-function wav({
-	id = 'RIFF',
-	before = [],
-	format = plain(),
-	dataSize,
-	data = SOUND,
-	after = [],
-}: Shape): Buffer {
+function wav({ before = [], format = plain(), dataSize, data = SOUND, after = [] }: Shape): Buffer {
 	const size = dataSize === undefined ? {} : { size: dataSize };
 	const body = Buffer.concat([
 		...before,
@@ -74,7 +66,7 @@ function wav({
 		chunk('data', data, size),
 		...after,
 	]);
-	const head = Buffer.from(`${id}\0\0\0\0WAVE`);
+	const head = Buffer.from('RIFF\0\0\0\0WAVE');
 	head.writeUInt32LE(body.length + 4, 4);
 	return Buffer.concat([head, body]);
 }
@@ -84,7 +76,6 @@ const list = chunk('LIST', Buffer.from('INFOISFT\x04\0\0\0test'));
 test.each<[string, Shape, samples: number]>([
 	['as usual', {}, 3],
 	['an extensible format', { format: extensible() }, 3],
-	['a long format chunk', { format: Buffer.concat([plain(), Buffer.alloc(500)]) }, 3],
 	['a LIST before the samples', { before: [list] }, 3],
 	['chunks of an odd size', { before: [chunk('note', Buffer.from('odd'))], after: [list] }, 3],
 	['the size of a stream: 0', { dataSize: 0 }, 3],
@@ -106,8 +97,6 @@ test.each<[string, Shape, samples: number]>([
 
 test.each([
 	['PCM', plain(), 16],
-	['float', plain({ tag: 3, bits: 32 }), 16],
-	['PCM, extensible', extensible(), 40],
 	['float, extensible', extensible({ inner: 3 }), 40],
 ])('%s: the format of a joined file is that of its parts', async (_, format, size) => {
 	const made = planJoin([await soundFactsOf([wav({ format })])], { pauseMs: 0 });
@@ -131,7 +120,6 @@ const formatted = (format: PlainFormat) => wav({ format: plain(format) });
 
 test.each<[string, Buffer, string]>([
 	['ADPCM', formatted({ tag: 2, bits: 4, block: 256 }), coded('format 2')],
-	['µ-law', formatted({ tag: 7, bits: 8 }), coded('format 7')],
 	['another GUID', wav({ format: extensible({ guid: '00'.repeat(14) }) }), coded('format 65534')],
 	[
 		'a short format chunk',
@@ -147,11 +135,6 @@ test.each<[string, Buffer, string]>([
 		'no format chunk',
 		Buffer.concat([wav({}).subarray(0, 12), chunk('data', SOUND)]),
 		'is a WAV file that does not state its format',
-	],
-	[
-		'big-endian',
-		wav({ id: 'RIFX' }),
-		'is no sound of a known kind; only MP3 and WAV can be joined',
 	],
 ])('%s is refused', async (_, file, problem) => {
 	expect(await soundFactsOf([file])).toEqual({ kind: 'none', problem });
