@@ -185,9 +185,9 @@ test('what is read after the list, for a minute, makes no task newer than it is'
 
 test('ten are named at most, the likely ones first', async () => {
 	const many = Array.from({ length: 12 }, (_, at) =>
-		taskOf(`${at}`, 500, at < 5 ? { text: undefined } : {}),
+		taskOf(`${at + 1}`, 500, at < 5 ? { text: undefined } : {}),
 	);
-	expect(await setting(many).found()).toEqual([...'56789', '10', '11', ...'012']);
+	expect(await setting(many).found()).toEqual([...'6789', '10', '11', '12', ...'123']);
 });
 
 const busy = answer(503, { code: 'server_busy' });

@@ -1,5 +1,6 @@
 /** What answers say about the account's credits. Source: docs/service.md, "Shapes". */
 import { asNumber, isGiven, isObject, type JsonObject } from '../base/json';
+import { refusalInside } from './reply';
 import { layersOf } from './task';
 
 const numbersIn = (body: unknown, ...names: string[]): number[] =>
@@ -8,6 +9,7 @@ const numbersIn = (body: unknown, ...names: string[]): number[] =>
 /** Reads a balance of any shape, a bare number included. */
 export function creditsOf(body: unknown): number | undefined {
 	if (!isObject(body)) return asNumber(body);
+	if (refusalInside(body) !== undefined) return undefined;
 	return [...numbersIn(body, 'credits', 'balance'), asNumber(body.data)].find(isGiven);
 }
 

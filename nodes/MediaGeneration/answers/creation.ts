@@ -4,12 +4,12 @@
  */
 import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
 import { saidIn, type Said } from './said';
-import type { NoAnswer, Reply } from './reply';
+import { deniesSuccess, refusalInside, type NoAnswer, type Reply } from './reply';
 import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
 import { taskIdOf } from './task';
-import { asNumber, asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
 /** A refusal that created nothing. */
@@ -112,20 +112,6 @@ function unusable({ answer: { text, body, unread }, isPage }: Said): string {
 	return `an answer without task_id (${quote(text)})`;
 }
 
-const isFilled = (value: unknown): boolean =>
-	typeof value === 'object' && value !== null
-		? Object.keys(value).length > 0
-		: Boolean(typeof value === 'string' ? value.trim() : value);
-
-/** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for a refusal without one. Undefined if it says yes. */
-function refusalInside({ success, code, status_code, status, error, errors }: JsonObject) {
-	const codes = [code, status_code].map(asNumber);
-	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
-	const isFailed = /^(error|failed)$/i.test(asText(status) ?? '');
-	const saysNo = success === false || isFailed || isFilled(error) || isFilled(errors);
-	return inner ?? (saysNo ? 0 : undefined);
-}
-
 /** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
@@ -133,9 +119,8 @@ function readSuccess(said: Said): Creation {
 	const { answer, named, words } = said;
 	const { body, status, headers } = answer;
 	const taskId = taskIdOf(body);
-	const fields = isObject(body) ? body : {};
-	const inner = refusalInside(fields);
-	const hasId = named !== undefined || (taskId !== undefined && fields.success !== false);
+	const inner = refusalInside(body);
+	const hasId = named !== undefined || (taskId !== undefined && !deniesSuccess(body));
 	const isBusy = inner === 503 && isServerBusy(said);
 	if (inner !== undefined && (isBusy || !leavesOpen(inner)) && !hasId) {
 		const isLimit = limitIn(said) === 'rate' || askedPauseMs(said) !== undefined;

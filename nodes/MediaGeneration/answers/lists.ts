@@ -1,8 +1,9 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { asBoolean, asNumber, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, isGiven, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
+import { isFilled } from './reply';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
@@ -17,25 +18,29 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	return found.find((records) => records !== undefined);
 }
 
-function placesIn(body: unknown): JsonObject[] {
-	return isObject(body) ? [body, body.pagination, body.meta, body.data].filter(isObject) : [];
+/** Lists the objects around the records, and those beside them, such as `pagination`. */
+function placesIn(body: unknown, depth = 0): JsonObject[] {
+	if (!isObject(body) || depth > MAX_LEVELS) return [];
+	return [body].concat(Object.values(body).flatMap((each) => placesIn(each, depth + 1)));
 }
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
-function totalOf(body: unknown): number {
-	return placesIn(body).reduce((most, { total }) => Math.max(most, asNumber(total) ?? 0), 0);
-}
+const totalOf = ({ total, total_count, totalCount, count }: JsonObject): number =>
+	Math.max(0, ...[total, total_count, totalCount, count].map((each) => asNumber(each) ?? 0));
 
 /** Returns whether the service says that more follows; undefined if it says nothing. */
-function saysMore(body: unknown): boolean | undefined {
-	const places = placesIn(body);
-	const said = places.map((at) => asBoolean(at.has_more)).find((more) => more !== undefined);
+function saysMore(places: readonly JsonObject[]): boolean | undefined {
+	const said = places.flatMap(({ has_more, hasMore }) => [has_more, hasMore].map(asBoolean));
+	const hasNext = ({ next, next_page, nextPage, next_cursor, nextCursor }: JsonObject) =>
+		[next, next_page, nextPage, next_cursor, nextCursor].some(isFilled);
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
-	const isBefore = ({ page, limit, page_size = limit, total }: JsonObject) => {
-		const [at = NaN, size = NaN, all = NaN] = [page, page_size, total].map(asNumber);
-		return at * size < all;
+	const isBefore = (place: JsonObject) => {
+		const { page, limit, page_size = limit } = place;
+		const [at = NaN, size = NaN] = [page, page_size].map(asNumber);
+		return at * size < totalOf(place);
 	};
-	return said ?? (places.some(isBefore) || undefined);
+	if (said.includes(true) || places.some(hasNext)) return true;
+	return said.find(isGiven) ?? (places.some(isBefore) || undefined);
 }
 
 export type EntryOf<Entry> = (record: JsonObject) => Entry | Entry[] | undefined;
@@ -64,10 +69,11 @@ export class ListSeen<Entry> {
 			throw new FailureError(unreadable(path, 'the answer has an unexpected shape', 200));
 		const readable = records.flatMap((record) => entryOf(record) ?? []);
 		this.isReadable &&= readable.length === records.length;
-		this.total = Math.max(this.total, totalOf(body));
+		const places = placesIn(body);
+		for (const place of places) this.total = Math.max(this.total, totalOf(place));
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
-		const more = saysMore(body) ?? (records.length === 0 ? false : undefined);
+		const more = saysMore(places) ?? (records.length === 0 ? false : undefined);
 		const isAll = this.isReadable && this.ids.size >= this.total;
 		return { entries, more, isWhole: more === false && isAll };
 	}

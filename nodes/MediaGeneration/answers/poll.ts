@@ -1,7 +1,7 @@
 /** What an answer to a poll of a task means. Sources: docs/service.md, "Poll routes" and "HTTP". */
 import { isObject } from '../base/json';
 import { limitIn, retryAfterMs } from './limits';
-import type { Reply } from './reply';
+import { deniesSuccess, type Reply } from './reply';
 import { saidIn, type Said } from './said';
 import { isAbout, layersOf, parseTask, type Task } from './task';
 
@@ -46,7 +46,7 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 			httpStatus: status,
 		};
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
-	const isDenied = isObject(body) && body.success === false;
+	const isDenied = deniesSuccess(body);
 	if (task.state !== 'failed' || (isNamed && !isDenied)) return { kind: 'task', task };
 	const beside = isNamed ? '"success": false' : 'no task ID';
 	const detail = `HTTP ${status} with the status "${task.status}" and ${beside}${words}`;

@@ -1,5 +1,6 @@
 /** What became of a request: an answer as it came, or silence. */
 import type { Read } from '../base/bounded';
+import { asBoolean, asNumber, asText, isObject } from '../base/json';
 
 export interface Answer extends Read {
 	answered: true;
@@ -17,3 +18,22 @@ export interface NoAnswer {
 }
 
 export type Reply = Answer | NoAnswer;
+
+export const isFilled = (value: unknown): boolean =>
+	typeof value === 'object' && value !== null
+		? Object.keys(value).length > 0
+		: Boolean(typeof value === 'string' ? value.trim() : value);
+
+export const deniesSuccess = (body: unknown): boolean =>
+	isObject(body) && asBoolean(body.success) === false;
+
+/** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for a refusal without one. Undefined if it says yes. */
+export function refusalInside(body: unknown): number | undefined {
+	if (!isObject(body)) return undefined;
+	const { code, status_code, status, error, errors } = body;
+	const codes = [code, status_code].map(asNumber);
+	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
+	const isFailed = /^(error|failed)$/i.test(asText(status) ?? '');
+	const saysNo = deniesSuccess(body) || isFailed || isFilled(error) || isFilled(errors);
+	return inner ?? (saysNo ? 0 : undefined);
+}

@@ -1,6 +1,7 @@
 /** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
-import { errorTextOf } from './said';
+import { deniesSuccess } from './reply';
+import { asId, errorTextOf } from './said';
 
 export interface Task {
 	id: string | undefined;
@@ -17,8 +18,8 @@ export interface Task {
 
 /** Tells whether an object says more about a task than a status, which answers of all kinds have. */
 export function describesTask({ id, task_id, type, metadata, progress }: JsonObject): boolean {
-	const named = [id, task_id, type].some((value) => asText(value) !== undefined);
-	return named || isObject(metadata) || progress !== undefined;
+	const named = asId(id) ?? asId(task_id) ?? asText(type);
+	return named !== undefined || isObject(metadata) || progress !== undefined;
 }
 
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
@@ -29,7 +30,7 @@ export function layersOf(body: unknown, depth = 0): JsonObject[] {
 
 /** Returns the ID that a layer has for itself. */
 export const idIn = ({ id, task_id, taskId }: JsonObject): string | undefined =>
-	[task_id, taskId, id].map(asText).find(isGiven);
+	[task_id, taskId, id].map(asId).find(isGiven);
 
 /** An ID in capital letters is the same ID. */
 export const isSameId = (one: string, other: string): boolean =>
@@ -58,7 +59,7 @@ export function parseTask(body: unknown, taskId = ''): Task | undefined {
 	if (typeof raw.status !== 'string' || raw.status === '') return undefined;
 	const id = idIn(raw);
 	const { status } = raw;
-	if (id === undefined && (body.success === false || (status === 'error' && !describesTask(raw))))
+	if (id === undefined && (deniesSuccess(body) || (status === 'error' && !describesTask(raw))))
 		return undefined;
 	const unlessDone = status === 'error' ? 'failed' : 'running';
 	const progress = asNumber(raw.progress) ?? -1;
@@ -78,7 +79,7 @@ export function taskIdOf(body: unknown): string | undefined {
 	const layers = layersOf(body);
 	const named = layers.flatMap((layer) => [layer.task_id, layer.taskId]);
 	const bare = layers.map(({ id }) => id).reverse();
-	return [...named, ...bare].map(asText).find(isGiven);
+	return [...named, ...bare].map(asId).find(isGiven);
 }
 
 /** Finds the task in a record of a list. */

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { creditsOf } from '../answers/balance';
 import { unreachableAdvice } from '../answers/failures';
+import { deniesSuccess } from '../answers/reply';
 import { errorTextOf } from '../answers/said';
 import { readJson, readText } from '../base/bounded';
 import { isObject } from '../base/json';
@@ -42,7 +43,7 @@ async function answerProblem({ statusCode, body: sent }: TestAnswer): Promise<st
 	const reason = quote(isObject(body) ? errorTextOf(body) : undefined);
 	const said = reason === undefined ? '' : ` The service says: ${reason}`;
 	const succeeded = statusCode < 300;
-	if (succeeded && isObject(body) && body.success === false)
+	if (succeeded && deniesSuccess(body))
 		return `The service refuses to show the credits of this API key.${said}`;
 	if (succeeded && creditsOf(body) !== undefined) return undefined;
 	if (succeeded)

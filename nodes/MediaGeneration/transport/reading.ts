@@ -1,7 +1,7 @@
 /** Reads what costs nothing, again while the service can't answer, but never during a pause that it asked for. A pause of over a minute ends it. */
 import type { IDataObject } from 'n8n-workflow';
 import type { ServiceClient } from './client';
-import type { Answer, Reply } from '../answers/reply';
+import { refusalInside, type Answer, type Reply } from '../answers/reply';
 import { backoffMs, type Clock } from '../base/clock';
 import { realClock } from '../n8n/realClock';
 import { attemptAsync, FailureError, type Attempt, type Failure } from '../base/outcomes';
@@ -31,7 +31,7 @@ function readingProblem(reply: Reply, what: string) {
 		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
 	const { status, body } = reply;
 	const succeeded = status < 300;
-	const refusedInside = isObject(body) && body.success === false;
+	const refusedInside = refusalInside(body) !== undefined;
 	// A POST can succeed without a word.
 	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
 	const { words, isSilent } = saidIn(reply);

@@ -1,8 +1,9 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from '../answers/reply';
 import type { Failure } from '../base/outcomes';
-import { asBoolean, asNumber, asText, isObject, uriEncoded, type JsonObject } from '../base/json';
+import { asBoolean, isObject, uriEncoded, type JsonObject } from '../base/json';
 import { idProblem } from '../base/pathPart';
+import { momentOf, timeOf } from '../answers/moment';
 import { listedIn } from '../answers/task';
 import { readPages, type List, type ListQuery, type ListRead } from './pages';
 import { readBody, saysNoRoute, type Reading } from './reading';
@@ -23,28 +24,6 @@ interface TaskListQuery extends Omit<ListQuery<ListedTask>, 'from' | 'isPast'> {
 }
 
 const TASKS_PER_PAGE = 100;
-const parsed = (text: string) => {
-	const time = Date.parse(text);
-	return Number.isNaN(time) ? undefined : time;
-};
-
-/** Returns epoch ms, from seconds or ms, also as a text, or from a text that names its zone. */
-function momentOf(value: unknown): number | undefined {
-	const number = asNumber(value);
-	const text = asText(value)?.trim() ?? '';
-	const hasZone = /(:\d\d.*[+-]\d\d(:?\d\d)?|Z|UTC|GMT)$/i.test(text);
-	const ofText = hasZone ? parsed(text) : undefined;
-	const time = number === undefined ? ofText : number < 1e11 ? number * 1_000 : number;
-	// Before 2001 and after 2286 lie zero times, ages, compact dates and microseconds.
-	return time !== undefined && time >= 1e12 && time < 1e13 ? time : undefined;
-}
-
-/** Like {@link momentOf}; a text that names no zone is read as UTC. */
-export function timeOf(value: unknown): number | undefined {
-	const text = asText(value)?.trim();
-	const texts = asNumber(value) === undefined ? [`${text}Z`, `${text} UTC`, `${text}`] : [];
-	return momentOf(value) ?? texts.map(parsed).find((time) => time !== undefined);
-}
 
 function taskIn(record: JsonObject): ListedTask | undefined {
 	const listed = listedIn(record);
