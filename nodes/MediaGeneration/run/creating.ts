@@ -3,7 +3,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { adviceOn, missingOperation } from '../actions/refusal';
 import { asText } from '../base/json';
 import { logOf } from '../n8n/clean';
-import type { PaidTasks } from '../n8n/paidTasks';
 import { createTask, NOT_CREATED, type CreateDeps, type Submitted } from '../task/create';
 import { SENT_AGAIN } from '../answers/creation';
 import type { Created } from '../task/identity';
@@ -14,35 +13,20 @@ import type { Spending } from '../task/spending';
 import { broken } from '../answers/failures';
 import { asFailed, type Failed } from '../answers/verdict';
 import { settleDoubt } from './earlierTries';
-import type { Item, PartToCreate } from './item';
+import type { Item } from './item';
 
 export interface CreatingDeps extends CreateDeps {
 	context: IExecuteFunctions;
 	ledger: Ledger;
-	paidTasks: PaidTasks;
 	spending: Spending;
 }
 
-/** Never rejects. */
-export async function createdFor(
+/** Returns the task of an earlier try, or creates one if nothing can have been created. */
+export async function createOnce(
 	run: CreatingDeps,
 	item: Item,
-	asked: PartToCreate,
+	asked: Asked,
 ): Promise<Created | Failed> {
-	const { ledger, paidTasks } = run;
-	try {
-		const made = await createOnce(run, item, asked);
-		if (made.kind === 'created') paidTasks.add(made.taskId, asked.slot.item);
-		return made;
-	} catch (error) {
-		// What was sent has a note, which prevents another try from sending it again.
-		const noted = ledger.earlierOf(asked);
-		return asFailed(broken(error, 'sent', noted.kind === 'created' ? noted.taskId : undefined));
-	}
-}
-
-/** Returns the task of an earlier try, or creates one if nothing can have been created. */
-async function createOnce(run: CreatingDeps, item: Item, asked: Asked): Promise<Created | Failed> {
 	const earlier = run.ledger.earlierOf(asked);
 	if (earlier.kind === 'created') return earlier;
 	if (earlier.kind === 'unread') return asFailed(earlier.failure);

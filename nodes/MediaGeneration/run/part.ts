@@ -2,53 +2,63 @@
 import { asText } from '../base/json';
 import { deliverPart } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
+import type { PaidTasks } from '../n8n/paidTasks';
 import type { Created } from '../task/identity';
 import { endpointOf } from '../task/earlier';
 import { waitForTask, type Polling, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
 import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';
 import type { BeforeSleep } from './beforeSleep';
-import { createdFor, type CreatingDeps } from './creating';
+import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
 
 export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
 	beforeSleep: BeforeSleep;
 	delivery: Delivery;
+	paidTasks: PaidTasks;
 }
 
 /** Follows a task until it has ended, or until nobody waits for it any longer. Never rejects. */
 export async function followTask(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
+	const ended = await toItsEnd(run, item, part);
+	if (ended.kind !== 'failed') return ended;
+	const { outcome, taskId } = ended.failure;
+	// A later try creates another one.
+	if (outcome === 'failed') run.ledger.forget(part.slot);
+	// One that was given up because another item failed has no failure of its own.
+	const isHalted = outcome === 'cancelled' && run.stop?.aborted !== true;
+	return isHalted ? { kind: 'halted', taskId } : ended;
+}
+
+async function toItsEnd(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
+	const { waiting, timeoutMs } = item.settings;
+	const sleeps = waiting.kind === 'suspend';
 	// A try that takes a task up waits for the whole Timeout again.
 	const since = run.now();
-	const made = await madeFor(run, item, part);
-	const { waiting, timeoutMs } = item.settings;
-	if (waiting.kind === 'suspend') run.beforeSleep.release(part);
-	if (made.kind === 'failed') return unlessHalted(run, made);
-	if (waiting.kind === 'no') return made;
-	const { taskId, createdAt } = made;
-	const deadline = Math.max(createdAt, since) + timeoutMs;
-	const watch: Watch = { taskId, createdAt, deadline, ...shownBy(part) };
+	let made: Created | Failed | undefined;
 	try {
-		const ended = await waitFor(run, watch, { made, sleeps: waiting.kind === 'suspend' });
-		if (ended.kind !== 'failed') return ended;
-		// A later try creates another one.
-		if (ended.failure.outcome === 'failed') run.ledger.forget(part.slot);
-		return unlessHalted(run, ended);
+		made = await madeFor(run, item, part);
+		if (sleeps) run.beforeSleep.release(part);
+		if (made.kind === 'failed' || waiting.kind === 'no') return made;
+		const { taskId, createdAt } = made;
+		const deadline = Math.max(createdAt, since) + timeoutMs;
+		return await waitFor(run, { taskId, createdAt, deadline, ...shownBy(part) }, { made, sleeps });
 	} catch (error) {
+		// What was sent has a note, which prevents another try from sending it again.
+		const known = made ?? (part.kind === 'creates' ? run.ledger.earlierOf(part) : undefined);
+		const taskId = known?.kind === 'created' ? known.taskId : undefined;
 		return asFailed(broken(error, 'sent', taskId));
 	}
 }
 
 async function madeFor(run: PartDeps, item: Item, part: Part): Promise<Created | Failed> {
-	if (part.kind === 'creates') return await createdFor(run, item, part);
-	const { taskId } = part;
-	return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
-}
-
-/** A task that was given up because another item failed has no failure of its own. */
-function unlessHalted({ stop }: PartDeps, failed: Failed): PartResult {
-	const { outcome, taskId } = failed.failure;
-	return outcome === 'cancelled' && stop?.aborted !== true ? { kind: 'halted', taskId } : failed;
+	if (part.kind === 'awaits') {
+		const { taskId } = part;
+		return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
+	}
+	const made = await createOnce(run, item, part);
+	if (made.kind === 'created') run.paidTasks.add(made.taskId, item.index);
+	return made;
 }
 
 async function waitFor(

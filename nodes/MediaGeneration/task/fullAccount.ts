@@ -1,15 +1,14 @@
 /**
- * The line of an account, shared by all runs of this process: first come, first served, at most ten creations under way. Once the account
- * is full, one asks at a time: one for each task of this process that ends, and one after a pause, because other processes end tasks, too.
- * Whoever is refused goes to the end of the line.
+ * The line of an account, shared by all runs of this process: first come, first served, at most ten creations under way. Whoever is refused
+ * goes to the end of the line. `closedAccount` decides who may be sent then, and when.
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';
+import { ClosedAccount } from './closedAccount';
 
 /** How long a creation may wait, over all its tries. */
 export interface CreationLimits {
@@ -40,28 +39,17 @@ export function placeOf(request: CreationRequest, limits: CreationLimits, since:
 	return { ...limits, queue, since, fullMs: 0, woken: new AbortController() };
 }
 
-/** The pause doubles with each refused question. */
-const PAUSE_MS = { first: 2_000, longest: 15_000 };
-const MOST_UNDER_WAY = 10;
-/** How long a full account is waited for, where the Timeout does not bound that. */
+const MAX_UNDER_WAY = 10;
+/** How long a full account is waited for if the Timeout does not bound that. */
 const LONGEST_MS = 3_600_000;
 
 export class FullAccount {
 	private readonly line: Place[] = [];
 	private readonly underWay = new Set<Place>();
-	/** Sent to what is full. */
+	/** The one that was sent although the account is closed to it. */
 	private asking: Place | undefined;
-	/** The last refusal, while anyone waits because of it. */
-	private refusal: Refusal | undefined;
-	/** Queues that were refused. One that is full holds up no other. Once two are, the account is. */
-	private readonly full = new Set<string>();
-	private wasRefused = false;
-	/** Finished tasks whose free slot has already been used. */
-	private endsUsed = 0;
-	private pauseMs = 0;
-	/** Epoch ms at which the pause ends, and the one that the service asked for. */
-	private pauseEnd = 0;
-	private askedEnd = 0;
+	/** Undefined while nobody waits because of a refusal. */
+	private closed: ClosedAccount | undefined;
 	private readonly report = new OncePerMinute();
 
 	constructor(private readonly account: Account) {}
@@ -86,8 +74,8 @@ export class FullAccount {
 		signal: AbortSignal,
 	): Promise<boolean | undefined> {
 		const since = now();
-		place.refusal = this.refusal ?? place.refusal;
-		const isFull = this.refusal?.kind === 'full';
+		place.refusal = this.closed?.refusal ?? place.refusal;
+		const isFull = this.closed?.refusal.kind === 'full';
 		const isApart = isFull && !place.boundsFull;
 		const end = isApart ? since + LONGEST_MS - place.fullMs : place.deadline;
 		if (Math.max(since, this.account.pausedUntil('create')) >= end) return false;
@@ -103,15 +91,10 @@ export class FullAccount {
 		return undefined;
 	}
 
-	private readonly isOpen = ({ queue }: Place): boolean =>
-		this.refusal === undefined ||
-		(this.refusal.kind === 'full' && this.full.size < 2 && !this.full.has(queue));
+	private readonly isOpen = ({ queue }: Place): boolean => this.closed?.isOpenTo(queue) ?? true;
 
-	/** After a refusal, one of a queue that was not refused. Else the first one, so that a full queue is asked about, too. */
 	private get nextToAsk(): Place | undefined {
-		const closed = this.line.filter((place) => !this.isOpen(place));
-		const other = closed.find(({ queue }) => this.wasRefused && !this.full.has(queue));
-		return other ?? closed[0];
+		return this.closed?.nextOf(this.line.filter((place) => !this.isOpen(place)));
 	}
 
 	/** Epoch ms from which one may be sent; Infinity until something changes. */
@@ -119,11 +102,10 @@ export class FullAccount {
 		const pausedUntil = this.account.pausedUntil('create');
 		if (this.isOpen(place)) {
 			const isNext = this.line.find(this.isOpen) === place;
-			return isNext && this.underWay.size < MOST_UNDER_WAY ? pausedUntil : Infinity;
+			return isNext && this.underWay.size < MAX_UNDER_WAY ? pausedUntil : Infinity;
 		}
-		if (this.asking !== undefined || this.nextToAsk !== place) return Infinity;
-		const hasRoom = this.account.ends > this.endsUsed;
-		return Math.max(hasRoom ? this.askedEnd : this.pauseEnd, pausedUntil);
+		const asksNext = this.asking === undefined && this.nextToAsk === place;
+		return asksNext ? Math.max(this.closed?.asksAt ?? 0, pausedUntil) : Infinity;
 	}
 
 	private wakeNext(): void {
@@ -133,33 +115,15 @@ export class FullAccount {
 
 	/** Ends a turn according to the service's answer. */
 	answered(place: Place, creation: Creation, nowMs: number): void {
-		const hasAsked = this.asking === place;
-		// A creation rejected for another reason does not use up the free slot.
-		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry') {
-			const isByPause = this.endsUsed === this.account.ends;
-			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
-			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
-			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
-		}
-		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
-		if (creation.kind === 'full' || creation.kind === 'limited') {
-			if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
-			this.close(creation, place.queue, nowMs);
-		}
-		this.end(place);
-	}
-
-	private close(refusal: Refusal, queue: string, nowMs: number): void {
-		const before = this.refusal;
-		if (before === undefined) [this.endsUsed, this.pauseMs] = [this.account.ends, PAUSE_MS.first];
-		// One that is far too long must not close the account for everybody, and one of 0 s must not lead to a tight loop.
-		const askedMs = Math.min(refusal.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-		this.askedEnd = nowMs + askedMs;
-		this.pauseEnd = nowMs + (askedMs || this.pauseMs);
-		this.refusal = refusal;
-		if (refusal.kind === 'full') this.full.add(queue);
+		const before = this.closed?.refusal.kind;
+		const hasAsked = this.closed !== undefined && this.asking === place;
+		if (creation.kind === 'full' || creation.kind === 'limited')
+			this.closed ??= new ClosedAccount(this.account, creation);
+		this.closed?.answered(creation, place.queue, { hasAsked, nowMs });
 		// How long each of them may wait depends on the kind.
-		if (before?.kind !== refusal.kind) for (const { woken } of this.line) woken.abort(ABORTED);
+		if (this.closed?.refusal.kind !== before)
+			for (const { woken } of this.line) woken.abort(ABORTED);
+		this.end(place);
 	}
 
 	private end(place: Place): void {
@@ -170,9 +134,9 @@ export class FullAccount {
 
 	/** Whoever got a turn leaves in the end, whatever became of it. */
 	leave(place: Place): void {
-		for (const queue of this.full)
-			if (!this.line.some((waiting) => waiting.queue === queue)) this.full.delete(queue);
-		if (this.line.length === 0) this.refusal = undefined;
+		for (const queue of this.closed?.full ?? [])
+			if (!this.line.some((waiting) => waiting.queue === queue)) this.closed?.full.delete(queue);
+		if (this.line.length === 0) this.closed = undefined;
 		this.end(place);
 	}
 
@@ -181,8 +145,8 @@ export class FullAccount {
 		if (!this.report.isDue(nowMs)) return undefined;
 		const first = this.line.reduce((least, { since }) => Math.min(least, since), place.since);
 		const many = this.line.length + 1;
-		const why =
-			this.refusal?.kind === 'limited' ? 'the service limits requests' : 'the account is full';
+		const isLimited = this.closed?.refusal.kind === 'limited';
+		const why = isLimited ? 'the service limits requests' : 'the account is full';
 		return `${why}; creations that wait: ${many}, the oldest for ${seconds(nowMs - first)}`;
 	}
 }
