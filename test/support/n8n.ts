@@ -11,6 +11,7 @@ import type {
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	INode,
+	INodeParameters,
 	INodeExecutionData,
 	IWebhookFunctions,
 	NodeExecutionHint,
@@ -95,13 +96,16 @@ const NODE: INode = {
 	...{ id: 'node-1', name: 'Media', type: 'mediaGeneration', typeVersion: 1 },
 	...{ position: [0, 0], parameters: {} },
 };
+/** What fields that differ by item are in the node. */
+const EXPRESSIONS = new Proxy<INodeParameters>({}, { get: () => '={{ $json }}' });
 const CREDENTIAL = { apiKey: 'sk_0123456789', baseUrl: 'https://api.example', callbackSecret: '' };
 const credentialType = new MediaGenerationApi();
 
 export function fakeN8n<T = IExecuteFunctions>(given: Given = {}) {
 	const { traces = new Traces(given), mode = 'trigger', executionId = '7', settings = {} } = given;
 	const { log = (line: string) => traces.logs.push(line) } = given;
-	const node = { ...NODE, ...given.node };
+	const isByItem = typeof given.parameters === 'function';
+	const node = { ...NODE, ...(isByItem && { parameters: EXPRESSIONS }), ...given.node };
 	const { entry, hints, warnings } = traces;
 	const warn = (line: string) => {
 		warnings.push(line);

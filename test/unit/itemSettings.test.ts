@@ -1,6 +1,10 @@
 /** What the fields of waiting and the options are read as, for an item and for the run, and how bad ones are refused. */
+import type { INodeParameters } from 'n8n-workflow';
 import { readRunSettings } from '../../nodes/MediaGeneration/actions/creditLimits';
+import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
+import { NodeParameters } from '../../nodes/MediaGeneration/actions/parameters';
 import { readItemSettings, type ItemSettings } from '../../nodes/MediaGeneration/actions/waiting';
+import { fakeN8n } from '../support/n8n';
 import { fieldsWith, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -129,4 +133,25 @@ describe('settings of the run', () => {
 		const { message } = refusalOf(() => ofRun({ maximumCredits: undefined }));
 		expect(message).toBe("'Stop After Credits' must be a number of at least 0");
 	});
+});
+
+test('n8n reads what has no expression once for all items', () => {
+	const given: INodeParameters = {
+		waitMode: 'poll',
+		callbackUrl: '={{ $json.url }}',
+		options: { timeout: 5 },
+	};
+	const asked: string[] = [];
+	const getNodeParameter = (name: string, index: number, fallback: unknown) => {
+		asked.push(`${name} ${index}`);
+		return name === 'callbackUrl' ? `https://n8n.example/${index}` : (given[name] ?? fallback);
+	};
+	const { context } = fakeN8n({ node: { parameters: given }, own: { getNodeParameter } });
+	const parameters = new NodeParameters(context);
+	const urls = [0, 1].map((index) => {
+		const { waiting } = readItemSettings(new ItemFields(context, index, parameters), false, true);
+		return waiting.callbackUrl;
+	});
+	expect(urls).toEqual(['https://n8n.example/0', 'https://n8n.example/1']);
+	expect(asked.filter((each) => each.endsWith(' 1'))).toEqual(['callbackUrl 1']);
 });

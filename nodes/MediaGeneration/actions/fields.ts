@@ -7,12 +7,12 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import { invalid, messageOf } from '../base/outcomes';
+import { invalid } from '../base/outcomes';
 import { asBoolean, asNumber, asText, type JsonObject } from '../base/json';
 import { itemFiles } from '../n8n/itemFiles';
 import { idProblem } from '../base/pathPart';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
-import { checkTyped, expressionIn, objectIn, rowsIn, valueIn } from './parameters';
+import { checkTyped, expressionIn, NodeParameters, objectIn, rowsIn, valueIn } from './parameters';
 import * as ui from './ui';
 
 /** A file of an item that goes into its request. */
@@ -29,6 +29,7 @@ export class ItemFields {
 	constructor(
 		private readonly context: IExecuteFunctions,
 		readonly itemIndex: number,
+		private readonly parameters = new NodeParameters(context),
 	) {}
 
 	get input(): INodeExecutionData {
@@ -47,13 +48,15 @@ export class ItemFields {
 	/** Reads a field, or the option or filter of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */
 	raw(name: string): unknown {
 		const isOption = Object.hasOwn(this.options, name);
-		// n8n throws for a missing field whose fallback is undefined (`_getNodeParameter`, n8n-core 2.41).
-		return valueIn(isOption ? this.options[name] : this.parameter(name, null)) ?? undefined;
+		return (
+			valueIn(isOption ? this.options[name] : this.parameters.read(name, this.itemIndex, null)) ??
+			undefined
+		);
 	}
 
-	/** Options, filters and voice settings. n8n resolves a whole collection on each reading (`_getNodeParameter`, n8n-core 2.41); once per item is enough. */
+	/** Options, filters and voice settings. n8n resolves a whole collection on each reading; once per item is enough. */
 	get options(): JsonObject {
-		const collection = (name: string) => objectIn(this.parameter(name, {}));
+		const collection = (name: string) => objectIn(this.parameters.read(name, this.itemIndex, {}));
 		this.resolved ??= {
 			...collection('filters'),
 			...collection('voiceSettings'),
@@ -62,34 +65,15 @@ export class ItemFields {
 		return this.resolved;
 	}
 
-	/** Returns what the workflow has for a field, option or filter: a fixed value, or an expression. */
-	private typed(name: string): unknown {
-		const { parameters } = this.context.getNode();
-		const { filters, options, voiceSettings } = parameters;
-		const added = { ...objectIn(filters), ...objectIn(voiceSettings), ...objectIn(options) };
-		return valueIn({ ...added, ...parameters }[name]);
-	}
-
-	private parameter(name: string, fallback: null | object): unknown {
-		try {
-			return this.context.getNodeParameter(name, this.itemIndex, fallback);
-		} catch (error) {
-			throw invalid(
-				`A field of this item could not be read: ${messageOf(error)}`,
-				'Check the expressions in the fields of the node. Nothing was sent.',
-			);
-		}
-	}
-
 	/** Whether the workflow has a field or an option, even if its expression leads to nothing. */
 	private has(name: string): boolean {
 		const isOption = Object.hasOwn(this.options, name);
-		return isOption || this.raw(name) !== undefined || this.typed(name) !== undefined;
+		return isOption || this.raw(name) !== undefined || this.parameters.typed(name) !== undefined;
 	}
 
 	rows({ displayName, name, options = [] }: INodeProperties): JsonObject[] {
 		const entry = options[0]?.name ?? '';
-		const typed = rowsIn(this.typed(name), entry);
+		const typed = rowsIn(this.parameters.typed(name), entry);
 		for (const value of typed.flatMap((row) => Object.values(row))) checkTyped(value, displayName);
 		return rowsIn(this.raw(name), entry);
 	}
@@ -103,7 +87,7 @@ export class ItemFields {
 				`The field '${displayName}' is not text`,
 				`Enter text in '${displayName}'. An expression must return text, not an object or a list.`,
 			);
-		checkTyped(this.typed(name), displayName);
+		checkTyped(this.parameters.typed(name), displayName);
 		const trimmed = text.trim();
 		return typeOptions?.rows === undefined || trimmed === '' ? trimmed || undefined : text;
 	}
@@ -179,7 +163,7 @@ export class ItemFields {
 	}
 
 	private jsonIn({ name, displayName: label, placeholder: example }: INodeProperties) {
-		const typed = this.typed(name);
+		const typed = this.parameters.typed(name);
 		checkTyped(typed, label);
 		return { given: this.raw(name), label, example, expression: expressionIn(typed) };
 	}

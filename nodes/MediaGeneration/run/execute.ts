@@ -3,6 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { operationOf } from '../actions';
 import { ItemFields } from '../actions/fields';
 import type { Job } from '../actions/operation';
+import { NodeParameters } from '../actions/parameters';
 import { attemptAsync, FailureError, valueOf } from '../base/outcomes';
 import { agentItem } from '../files/agentItem';
 import { nodeError } from '../files/nodeError';
@@ -30,7 +31,10 @@ export async function runOperation(
 
 async function carryOut(executing: Executing): Promise<INodeExecutionData[]> {
 	const { context } = executing;
-	const items = context.getInputData().map((_, index) => new ItemFields(context, index));
+	const parameters = new NodeParameters(context);
+	const items = context
+		.getInputData()
+		.map((_, index) => new ItemFields(context, index, parameters));
 	try {
 		const operation = operationOf(
 			context.getNodeParameter('resource', 0),
