@@ -22,7 +22,7 @@ test.each<[string, string | undefined]>([
 	['subtitles.srt', 'subtitles'],
 	['v1.2', 'v1.2'],
 	['notes.txt', 'notes.txt'],
-	['data.json', 'data.json'],
+	['data.json', 'data'],
 	['', undefined],
 	[' . ', undefined],
 	['.mp3', undefined],

@@ -1,4 +1,4 @@
-import { fileTypeOf } from '../../nodes/MediaGeneration/files/kind';
+import { fileTypeOf, problemWith } from '../../nodes/MediaGeneration/files/kind';
 import { typeOfBytes } from '../../nodes/MediaGeneration/audio/scan';
 import type { OutputKind } from '../../nodes/MediaGeneration/answers/outputs';
 
@@ -113,4 +113,11 @@ test.each<[string, { stated?: string; end?: string; format?: string; kind?: Outp
 	const url = `https://files.example/x${end ?? ''}`;
 	const { mimeType, extension } = fileTypeOf(bytes(head), { stated, url, format, kind });
 	expect(`${mimeType} ${extension}`).toBe(type);
+});
+
+test('a host can fill a million bytes with spaces: the beginning decides, in linear time', () => {
+	const about = { ...transcript('application/json', '.json'), url: 'https://files.example/x.json' };
+	const head = Buffer.from(`{${' '.repeat(1_000_000)}"a":1}`);
+	expect(problemWith(head, about)).toMatch(/a text instead of the file: \{$/);
+	expect(problemWith(Buffer.from('{"a":"'.padEnd(1_000_000)), about)).toBeUndefined();
 });

@@ -254,6 +254,12 @@ describe('bad fields are refused in words', () => {
 	const noVoice = wrongLine('has no voice');
 	const noWords = wrongLine('has no text');
 	const tooFast = wrongLine('has a speed that is not a number from 0.5 to 1.5');
+	const spaces = ' '.repeat(1_000_000);
+	const crowd = Array.from({ length: 27 }, (_, number) => ({ voice_id: `v${number}`, text: 'x' }));
+	const tooMany = [
+		'The dialogue has more than 26 voices',
+		'Split it into several items, and join their files with "Audio: Join". Nothing was sent.',
+	];
 	const inexactly = (number: number) =>
 		`The field 'Extra Body Fields' contains a number with too many digits: it would be sent as ${number}`;
 	const inexact = [
@@ -278,7 +284,8 @@ describe('bad fields are refused in words', () => {
 		['a song of nothing', song, noSong],
 		['a dialogue of nobody', { ...dialogue, lines: {} }, noLines],
 		['a line of nobody', { ...dialogue, lines: { line: [{ text: 'x' }] } }, noVoice],
-		['a line without words', { ...byJson, linesJson: [{ voice_id: 'a', text: ' ' }] }, noWords],
+		['a line without words', { ...byJson, linesJson: [{ voice_id: 'a', text: spaces }] }, noWords],
+		['a dialogue of a crowd', { ...byJson, linesJson: crowd }, tooMany],
 		[
 			'a line too fast',
 			{ ...byJson, linesJson: [{ voice_id: 'a', text: 'x', speed: 2 }] },

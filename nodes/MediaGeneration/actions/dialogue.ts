@@ -1,5 +1,6 @@
 /** Speaks dialogues: `POST /v3/text-to-speech/dialogue`, a form (docs/service.md, "More routes"). */
 import type { IDataObject } from 'n8n-workflow';
+import { getOrCreate } from '../base/boundedMap';
 import { asNumber, asText, isObject, trimmedText } from '../base/json';
 import { invalid, type FailureError } from '../base/outcomes';
 import type { ItemFields } from './fields';
@@ -80,7 +81,8 @@ function linesOf(item: ItemFields): Line[] {
 		const voice_id = trimmedText(valueIn(isJson ? row.voice_id : row.voiceId));
 		if (voice_id === undefined) throw wrongLine(number, 'has no voice');
 		// The service reads a line break as the end of a line.
-		const text = (asText(row.text) ?? '').replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ').trim();
+		const lines = (asText(row.text) ?? '').split(/[\r\n\u2028\u2029]/);
+		const text = lines.flatMap((each) => each.trim() || []).join(' ');
 		if (text === '') throw wrongLine(number, 'has no text');
 		const speed = row.speed === undefined ? undefined : asNumber(row.speed);
 		const isWrong = speed === undefined ? row.speed !== undefined : speed < 0.5 || speed > 1.5;
@@ -91,18 +93,17 @@ function linesOf(item: ItemFields): Line[] {
 
 /** Gives each voice a letter, in the order in which they first speak. A voice with two speeds has two. */
 function dialogueOf(item: ItemFields): IDataObject {
-	const speakers: string[] = [];
+	const letters = new Map<string, string>();
 	const spoken = linesOf(item).map(({ text, ...speaker }) => {
-		const key = JSON.stringify(speaker);
-		if (!speakers.includes(key)) speakers.push(key);
-		return `${String.fromCharCode(65 + speakers.indexOf(key))}> ${text}`;
-	});
-	if (speakers.length > MAX_SPEAKERS)
+		const letterOf = () => String.fromCharCode(65 + letters.size);
+		const letter = getOrCreate(letters, JSON.stringify(speaker), letterOf);
+		if (letters.size <= MAX_SPEAKERS) return `${letter}> ${text}`;
 		throw invalid(
-			`The dialogue has ${speakers.length} voices, more than the ${MAX_SPEAKERS} that a dialogue can have`,
+			`The dialogue has more than ${MAX_SPEAKERS} voices`,
 			'Split it into several items, and join their files with "Audio: Join". Nothing was sent.',
 		);
-	const list = speakers.map((key) => JSON.parse(key) as IDataObject);
+	});
+	const list = [...letters.keys()].map((speaker) => JSON.parse(speaker) as IDataObject);
 	return { text: spoken.join('\n'), speakers: list };
 }
 

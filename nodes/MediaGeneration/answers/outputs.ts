@@ -83,7 +83,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url.slice(0, 20)) ?? [];
 	const extension = isDataUrl(url) ? '' : extensionOf(url);
 	const media = stated?.toLowerCase() ?? mediaOf(extension);
-	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'captions')
+	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'transcript')
 		return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || typeByExtension(extension) !== undefined) return 'file';

@@ -66,11 +66,11 @@ export const typeOfFormat = (format: string): FileType | undefined =>
 export const extensionIn = (path: string): string =>
 	/\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
 
-type Media = 'audio' | 'image' | 'video' | 'captions';
+type Media = 'audio' | 'image' | 'video' | 'transcript';
 
 export function mediaOf(extension: string): Media | undefined {
 	const mimeType = mimeTypeOf(extension);
-	if (/subrip$|vtt$/.test(mimeType)) return 'captions';
+	if (/(json|subrip|vtt)$/.test(mimeType)) return 'transcript';
 	return /^(audio|image|video)(?=\/)/.exec(mimeType)?.[0] as Media | undefined;
 }
 

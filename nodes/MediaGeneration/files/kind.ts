@@ -5,7 +5,7 @@
 import { typeOfBytes } from '../audio/scan';
 import * as types from '../base/fileTypes';
 import { quote } from '../base/words';
-import { urlOf } from '../base/json';
+import { isObject, parseJson, urlOf } from '../base/json';
 import type { TaskOutput } from '../answers/outputs';
 
 export interface AboutFile extends TaskOutput {
@@ -23,8 +23,8 @@ const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/;
 
 /** Reads the text that a file begins with, without a byte-order mark and leading spaces; undefined if it is neither UTF-8 nor markup. */
 function leadingText(head: Buffer): string | undefined {
-	// The head may end within a character, which then becomes a single replacement character.
-	const text = head.toString('utf8').replace(/\ufffd$/, '');
+	// The head can end within a character, which then becomes a single replacement character.
+	const text = head.toString('utf8', 0, types.FILE_HEAD_BYTES).replace(/\ufffd$/, '');
 	if (MARKUP.test(text)) return text.replace(/[\0-\x1f\x7f]+/g, ' ').trimStart();
 	return text.includes('\ufffd') || CONTROL.test(text) ? undefined : text.trimStart();
 }
@@ -82,12 +82,23 @@ export function fileTypeOf(head: Buffer, about: AboutFile): types.FileType {
 
 /** The beginning of an error: before any list or object within it, a field says so. Its end can lie beyond what is read of a file. */
 const ERROR =
-	/^[[{\s]*[^{}[\]]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:\s*(?!null|false|0|""|[\s\]}]))/i;
+	/^(?:\s*[[{])*[^{}[\]]*"(success"\s*:\s*false|(errors?|error_?message)"\s*:\s*(?!null|false|0|""|[\s\]}]))/i;
+/** Names of what stands beside words in an error. A transcript has a field of another name. */
+const BESIDE_WORDS =
+	/^(success|(status)?_?code|status|type|title|path|instance|time(stamp)?|(request|trace|host)_?id)$/i;
+
+/** Returns whether these are words about something, such as `{"detail":"Not Found"}`, and nothing else. */
+function isWordsAlone(text: string): boolean {
+	const body = parseJson(text);
+	if (!isObject(body)) return false;
+	const given = Object.keys(body).filter((name) => body[name] !== null && !BESIDE_WORDS.test(name));
+	return given.length > 0 && given.every((name) => /^(detail|message|msg|reason)$/i.test(name));
+}
 
 /** Returns whether a text is no file of this type. @param expected undefined if no type is known */
 function isMessage(text: string, expected: types.FileType | undefined): boolean {
 	if (text.startsWith('<')) return true;
-	if (looksLikeJson(text)) return ERROR.test(text);
+	if (looksLikeJson(text)) return ERROR.test(text) || isWordsAlone(text);
 	if (/^(srt|vtt)$/.test(expected?.extension ?? '')) return !/-->|^WEBVTT/.test(text);
 	return expected?.extension === 'json';
 }
