@@ -26,7 +26,10 @@ function placesIn(body: unknown, depth = 0): JsonObject[] {
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
 const totalOf = ({ total, total_count, totalCount, count }: JsonObject): number =>
-	Math.max(0, ...[total, total_count, totalCount, count].map((each) => asNumber(each) ?? 0));
+	[total, total_count, totalCount, count].reduce<number>(
+		(most, each) => Math.max(most, asNumber(each) ?? 0),
+		0,
+	);
 
 /** Returns whether the service says that more follows; undefined if it says nothing. */
 function saysMore(places: readonly JsonObject[]): boolean | undefined {
