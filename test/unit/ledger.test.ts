@@ -206,16 +206,13 @@ const notesOf = (entries: unknown, more: object = {}) => ({
 });
 
 test.each<[string, object]>([
-	['null', { createdTasks: null }],
 	['text in place of the entries', notesOf('x')],
 	['null in place of one of another slot', notesOf([TASK, null])],
 	['an entry without a task', notesOf([NOTED])],
 	['an entry without the time of its sending', notesOf([{ ...TASK, sentAt: 'x' }])],
-	['an entry without a hash', notesOf([{ ...TASK, hash: 1 }])],
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],
-	['no run', notesOf([], { openedIn: undefined })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	const found = lookUp(ledger, asked(SLOT));

@@ -54,7 +54,6 @@ const wholeImage = {
 	...{ prompt: 'A boat', model_id: 'm', generations_count: 3 },
 	model_parameters: { aspect_ratio: '16:9', resolution: '2K' },
 };
-const smallImage = { ...plainImage, model_parameters: { resolution: '1K' } };
 const form = { ...create, bodyContentType: 'multipart-form-data' };
 const fields = { field: [{ name: ' a ', value: 'x' }, { name: 'c' }] };
 const rows = { ...form, body: '{"a": 1, "b": [2]}', fields };
@@ -64,13 +63,10 @@ const shipped = { ...plainImage, prompt: 'A ship', model_parameters: shipModel }
 const options = (given: Fields) => ({ options: given });
 const settings = { speed: 1.1, stability: '0.4', similarityBoost: 0, style: 0 };
 const voiceSettings = { similarity_boost: 0, speed: 1.1, stability: 0.4, style: 0 };
-const boost = '{"voice_settings": {"speed": 2, "use_speaker_boost": true}}';
 const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
 const [V1, MP3] = ['/v1/text-to-speech', 'mp3_44100_128'];
 test.each<[Fields, object]>([
-	[speech, { path: `${V1}/v` }],
 	[{ ...speech, voiceId: picked(' a voice ') }, { path: `${V1}/a%20voice` }],
-	[{ ...speech, voiceId: 7 }, { path: `${V1}/7` }],
 	[byName, { path: '/v1e/task/text-to-speech' }],
 	[sound, { path: '/v1/task/sound-effect' }],
 	[image, { path: '/v1i/task/generate-image' }],
@@ -82,10 +78,8 @@ test.each<[Fields, object]>([
 	[audio('isolateVoice'), { path: '/v1/task/voice-isolate', form: true }],
 	[{ ...create, path: ' /v1/a voice ' }, { path: '/v1/a%20voice' }],
 	[{ ...speech, outputFormat: MP3 }, { qs: { output_format: MP3 } }],
-	[{ ...speech, outputFormat: ' ' }, { qs: undefined }],
 	[{ ...create, query: ' ' }, { qs: undefined }],
 	[{ ...create, query: '{"a": 1}' }, { qs: { a: 1 } }],
-	[{ ...create, query: { a: 1 } }, { qs: { a: 1 } }],
 	[{ ...speech, voiceId: 'a b' }, { pathFields: { voice_id: 'a b' } }],
 ])('%j makes a request with %j', (fields, expected) => {
 	expect(request(fields)).toMatchObject(expected);
@@ -101,16 +95,10 @@ test.each<[string, Fields, object]>([
 		{ ...byName, voice: ' Aria\n' },
 		{ text: 'Hi', voice: 'Aria', with_transcript: false },
 	],
-	['a sound effect', sound, { text: 'Rain' }],
 	[
 		'settings of the voice that were added',
 		{ ...speech, voiceSettings: settings },
 		{ text: 'Hello', voice_settings: voiceSettings },
-	],
-	[
-		'extra fields beside settings of the voice',
-		{ ...speech, voiceSettings: { speed: 1.1 }, ...extra(boost) },
-		{ text: 'Hello', voice_settings: { speed: 2, use_speaker_boost: true } },
 	],
 	[
 		'options of a sound effect that were added',
@@ -150,7 +138,6 @@ test.each<[string, Fields, object]>([
 		},
 		{ text: 'A> 1\nB> 2', speakers: [{ voice_id: 'a' }, { voice_id: 'a', speed: 1.2 }] },
 	],
-	['no more than the file', audio('transcribe'), {}],
 	[
 		'what is to be noted',
 		audio('transcribe', options({ tagAudioEvents: true })),
@@ -173,10 +160,7 @@ test.each<[string, Fields, object]>([
 			remove_background_noise: true,
 		},
 	],
-	['an image', image, plainImage],
 	['all fields of an image', { ...image, ...allOfImage }, wholeImage],
-	['one parameter of a model', { ...image, aspectRatio: '', resolution: '1K' }, smallImage],
-	['no body', create, {}],
 	['rows of a form, which win, and simple values as they are', rows, { a: 'x', b: [2], c: '' }],
 	[
 		'rows that share a name, as a list',
@@ -193,7 +177,6 @@ test.each<[string, Fields, object]>([
 	],
 	['no rows where it is JSON', { ...create, fields: { field: [{ name: 'a', value: 'x' }] } }, {}],
 	['empty values', { ...create, body: '{"b": {}, "c": null, "d": ""}' }, { b: {}, c: null, d: '' }],
-	['extra fields that lead to nothing', { ...sound, ...extra(null) }, { text: 'Rain' }],
 	[
 		'extra fields, which win and go into depth',
 		{ ...image, aspectRatio: '16:9', ...ship },
@@ -234,7 +217,6 @@ describe('bad fields are refused in words', () => {
 		'Enter the ID as the service shows it.',
 	];
 	const elsewhere = noAddress('contains the character /');
-	const unpaired = noAddress('contains an unpaired surrogate');
 	const nameless = [
 		"A row of the field 'Fields' has no name",
 		'Enter the name that the service documents for it, or remove the row. Nothing was sent.',
@@ -274,7 +256,6 @@ describe('bad fields are refused in words', () => {
 	];
 	test.each<[string, Fields, string[]]>([
 		['a voice that leads elsewhere', { ...speech, voiceId: '../../v1i/task/image' }, elsewhere],
-		['an unpaired surrogate', { ...speech, voiceId: 'a\udc00' }, unpaired],
 		['a row without a name', { ...form, fields: { field: [{ value: 'x' }] } }, nameless],
 		[
 			'a picture in the prompt that is not there',
@@ -316,16 +297,8 @@ describe('bad fields are refused in words', () => {
 
 	test.each<[Fields, Fields]>([
 		[
-			{ ...speech, text: typed },
-			{ ...speech, text: '={{ $json.a }}' },
-		],
-		[
 			{ ...speech, voiceId: picked('{{ $x') },
 			{ ...speech, voiceId: picked('={{ $json.a }}') },
-		],
-		[
-			{ ...form, fields: { field: [{ name: 'a', value: typed }] } },
-			{ ...form, fields: { field: [{ name: 'a', value: '={{ $json.a }}' }] } },
 		],
 		[{ ...sound, text: 'Set {{ braces }} or $5' }, sound],
 	])(
@@ -335,14 +308,13 @@ describe('bad fields are refused in words', () => {
 		},
 	);
 
-	test.each([
-		['={"text": "{{ $json.t }}"}', '$json.t'],
-		['={"n": {{ $json.n }}, "a": "Dear {{ $json["t"] }}!"}', '$json["t"]'],
-	])('JSON that a text breaks: %s', (body, expression) => {
+	test('JSON that a text breaks', () => {
+		const body = '={"n": {{ $json.n }}, "a": "Dear {{ $json["t"] }}!"}';
 		const broken = { ...create, body: '{"text": "She said "hi""}' };
 		expect(refusalOf(() => request(broken, { ...create, body }))).toEqual({
 			message: "The field 'Body' is not valid JSON",
-			description: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${expression}) }} without quotes around it. Nothing was sent.`,
+			description:
+				'A text with a quote or a line break breaks it. Write {{ JSON.stringify($json["t"]) }} without quotes around it. Nothing was sent.',
 		});
 	});
 });
@@ -395,17 +367,10 @@ describe('the ID of a task made earlier', () => {
 	});
 
 	test.each<[string, unknown, string | undefined, string[]]>([
-		['commas separate several', 'a, b,c', undefined, ['a', 'b', 'c']],
 		['none twice', 'a,,b,a', undefined, ['a', 'b']],
 		['a list as JSON', '["a1", "b,2", 7]', undefined, ['a1', 'b,2', '7']],
 		['a list is one, and its entries may hold commas', [' a,1', 7], undefined, ['a,1', '7']],
 		['nor is the ID of the item itself cut', ' a,1', 'a,1', ['a,1']],
-		[
-			'whatever a creation can return',
-			['gen:42', 'a.b;c', 'Ü'],
-			undefined,
-			['gen:42', 'a.b;c', 'Ü'],
-		],
 		['long numbers', '[12345678901234567890]', undefined, ['12345678901234567890']],
 	])('%s', (_, given, own, expected) => {
 		expect(readTaskIds(fieldsWith({ taskId: given }), own)).toEqual(expected);
