@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import {
 	checkDone,
@@ -6,9 +8,11 @@ import {
 	ended,
 	endless,
 	type Job,
+	nodeOf,
 	publishFlow,
 } from '../n8n/asleep/workbench';
 import { items } from '../n8n/harness/execution';
+import { generate, limits } from '../n8n/harness/nodes';
 import type { TaskRecord } from '../service';
 import { waitUntil } from '../n8n/harness/wait';
 import type { Member } from './cluster';
@@ -50,10 +54,59 @@ describe('asleep in queue mode', () => {
 		);
 	}
 
+	/** A call whose sender begins with its body, and waits. @returns sends the rest, and tells the status */
+	async function begunCall({ baseUrl }: Member, task: TaskRecord): Promise<() => Promise<number>> {
+		const { pathname, search } = new URL(task.receiveUrl ?? '');
+		const body = JSON.stringify({ id: task.id, status: 'done' });
+		const headers = { 'content-type': 'application/json', 'content-length': body.length };
+		const sent = request(baseUrl + pathname + search, { method: 'POST', headers });
+		const answered = once(sent, 'response');
+		await new Promise((resolve) => sent.write(body.slice(0, 5), resolve));
+		return async () => {
+			sent.end(body.slice(5));
+			const [response] = (await answered) as [IncomingMessage];
+			response.resume();
+			return response.statusCode ?? 0;
+		};
+	}
+
 	async function woken(id: string): Promise<void> {
 		checkDone(context, [await ended(context, id)]);
 		checkPaidOnce(context, context.service.creations().length);
 	}
+
+	it('a call that began before another one woke it runs nothing again: by then it sleeps on a later node', async () => {
+		const { service, cluster, rest } = context;
+		const [first, second] = cluster.webhooks;
+		assert.ok(first && second);
+		const flow = await publishFlow(context, (workflow) => {
+			const extraFields = JSON.stringify({ stand_in: { never_ends: true } });
+			const behind = generate({ text: 'Behind', waitMode: 'callback' }, { ...limits, extraFields });
+			Object.assign(behind, { name: 'Behind', id: 'behind', position: [0, 0] });
+			behind.credentials = nodeOf(workflow).credentials;
+			workflow.nodes.push(behind);
+			workflow.connections.Behind = workflow.connections.Generate;
+			workflow.connections.Generate = { main: [[{ node: 'Behind', type: 'main', index: 0 }]] };
+		});
+		const id = await flow.asleep([endless('In front')]);
+		const [task] = service.tasks;
+		assert.ok(task);
+		// n8n loads the execution before it reads the body.
+		const end = await begunCall(second, task);
+		await service.finish(task.id, 'done', { no_callback: true });
+		await waitUntil(async () => [200, 409].includes(await call(first, task)), { what: 'Waking' });
+		const [, behind] = await waitUntil(
+			() => service.creations().length > 1 && service.creations(),
+			{
+				what: 'The task of the node behind',
+			},
+		);
+		await rest.waitForSleep(id);
+		assert.equal(await end(), 503);
+		await service.finish(behind?.id ?? '');
+		await ended(context, id);
+		checkPaidOnce(context, 2);
+	});
 
 	it("n8n's Retry of one that is marked as crashed pays nothing again, and goes on as at the deadline", async () => {
 		const { rest, service, cluster } = context;

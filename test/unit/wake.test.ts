@@ -62,6 +62,8 @@ interface Setting {
 	/** Until n8n has stored what it is handed, and whether it can. */
 	storing?: Promise<void>;
 	stores?: () => boolean;
+	/** What n8n answers about the execution right before it is handed over. */
+	now?: () => object;
 	/** What throws. */
 	broken?: 'evaluateExpression' | 'getCredentials' | 'getNode' | 'getBodyData';
 }
@@ -79,6 +81,7 @@ function sleeping({
 	token = 'token',
 	storing,
 	stores = () => true,
+	now = () => ({ statusCode: 202, body: { received: true, ignored: 'it still sleeps' } }),
 	broken,
 	own,
 	...given
@@ -105,6 +108,7 @@ function sleeping({
 		},
 		async http(options) {
 			if (options.method === 'POST') {
+				if ((options.body as IDataObject).asks === true) return now();
 				calls.push(options);
 				return {
 					statusCode: 409,
@@ -283,6 +287,32 @@ describe('it wakes', () => {
 			// The download ends with it.
 			expect(Date.now() - since).toBeLessThan(6_000);
 		});
+	});
+
+	const says = (statusCode: number, body: unknown) => ({ statusCode, body });
+	const n8nSays = (code: number, message: string) => says(code, { code, message });
+	test.each<[string, object, number]>([
+		['runs', n8nSays(409, 'The execution "7" is running already.'), 503],
+		['has finished', n8nSays(409, 'The execution "7 has finished already.'), 503],
+		['is unknown', n8nSays(404, 'The execution "7" does not exist.'), 503],
+		['sleeps elsewhere', says(404, { received: false, error: 'no task is waited for here' }), 503],
+		['answers nothing that n8n would', says(200, '<html>'), 200],
+	])(
+		'only what n8n, asked right before, does not have otherwise by now: it %s',
+		async (_name, answer, status) => {
+			const { post, looks } = sleeping({ now: () => answer });
+			const value = await onClock(async () => await post({ id: 't1' }));
+			expect(looks).toEqual(expect.arrayContaining(['t1']));
+			expect(value).toMatchObject(status === 503 ? told(503, BUSY) : { status });
+		},
+	);
+
+	test('and a sleep says whether it is the one that is asked for, which costs the service nothing', async () => {
+		const { post, looks, own } = sleeping();
+		const asked = { ...own, asks: true };
+		expect((await post(asked)).status).toBe(202);
+		expect((await post({ ...asked, sleep_id: 'one before' })).status).toBe(404);
+		expect(looks).toEqual([]);
 	});
 
 	test.each<[string, (response: WebhookResponse) => unknown, number]>([

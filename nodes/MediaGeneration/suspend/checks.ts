@@ -85,7 +85,7 @@ async function checkOwnReach(
 	context: IExecuteFunctions,
 	{ resumeUrl, callable }: Waking,
 ): Promise<void> {
-	const reply = await callSelf(context, resumeUrl, {});
+	const reply = await callSelf(context, { url: resumeUrl, body: {} });
 	if (isOfRunning(reply)) return;
 	const { origin, pathname } = new URL(resumeUrl);
 	const unreached = `this n8n can't reach its own address ${callable ? origin + pathname : origin} (${shownReply(reply)})`;

@@ -6,21 +6,18 @@ import { cleanerOf, inBackground } from '../n8n/clean';
 import { BoundedMap } from '../base/boundedMap';
 import { now, timeLimit } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { recentClient } from '../transport/client';
+import { callSelf, recentClient } from '../transport/client';
 import { isObject, parseJson, textsIn } from '../base/json';
 import { isSameId } from '../answers/task';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline, notesReference, notedTasks, readNotes, resumeUrlOf } from './notes';
-import { watchOver } from './watch';
+import { meaningOf, watchOver } from './watch';
 import { wokenItems, type Sleeping } from './woken';
 
 /** Executions that n8n is storing: it keeps a core busy with each, and loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
 const handedOver = new Limiter(4);
 
-/**
- * Epoch ms, by the ID in the notes. Until then, other calls are refused. n8n loads the execution before it runs this webhook. If the
- * execution has meanwhile gone to sleep on a later node, n8n accepts the stale copy and runs everything in between again.
- */
+/** Epoch ms, by the ID in the notes. Until then, other calls are refused: their work would be in vain. */
 const resumedUntil = new BoundedMap<string, number>(20_000);
 
 interface Call {
@@ -41,15 +38,18 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 	const isHere = notes !== undefined && Array.isArray(items) && notes.items.length === items.length;
 	if (!isHere || resumeUrl === undefined) throw new CallRefusal(404, 'no task is waited for here');
 	const { id } = notes;
+	const body: unknown = context.getBodyData();
+	// Many know the URL. Only this node knows the ID, which is nowhere but in the notes.
+	const own = isObject(body) && body.sleep_id === id ? body : {};
+	if (isObject(body) && body.asks === true)
+		throw own === body
+			? new CallRefusal(202, 'it still sleeps')
+			: new CallRefusal(404, 'no task is waited for here');
 	const tasks = notedTasks(notes);
 	const named = tasks.find((each) => isSameId(each.taskId, taskId));
 	if (named === undefined) throw new CallRefusal(200, 'the task does not belong to this execution');
 	const client = await recentClient(context);
 	cleanerOf(context).hasUrl(resumeUrl);
-	const body: unknown = context.getBodyData();
-	// Many know the URL. Only a loop of this node knows the ID, which is nowhere but in the notes.
-	const isOwn = isObject(body) && body.sleep_id === id;
-	const givenUp = isOwn ? textsIn(body.given_up) : [];
 	return {
 		sleeping: {
 			id,
@@ -60,7 +60,11 @@ async function readCall(context: IWebhookFunctions): Promise<Call> {
 			notes,
 			items: items as INodeExecutionData[],
 		},
-		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', givenUp },
+		reported: {
+			taskId: named.taskId,
+			saysFailed: task?.state === 'failed',
+			givenUp: textsIn(own.given_up),
+		},
 	};
 }
 
@@ -80,11 +84,12 @@ const beingResumed = () =>
 async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
 	const { sleeping, reported } = call;
 	const { id, context, tasks } = sleeping;
-	if ((resumedUntil.get(id) ?? 0) > now()) {
-		// It may have ended right after it was polled.
+	// Its task may have ended right after it was polled.
+	const refused = () => {
 		watchOver(sleeping, [reported.taskId]);
-		throw beingResumed();
-	}
+		return beingResumed();
+	};
+	if ((resumedUntil.get(id) ?? 0) > now()) throw refused();
 	resumedUntil.set(id, Infinity);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
@@ -97,6 +102,10 @@ async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
 		const endTurn = await handedOver.take(1, deadline.signal).catch(() => {
 			throw new CallRefusal(200, 'its deadline has passed');
 		});
+		if (!(await isStillAsleep(sleeping))) {
+			endTurn();
+			throw refused();
+		}
 		isHandedOver = true;
 		inBackground(context, settle(sleeping).finally(endTurn));
 		return context.getResponseObject().headersSent
@@ -107,6 +116,16 @@ async function wakeIfOver(call: Call): Promise<IWebhookResponseData> {
 		sender.end();
 		deadline.end();
 	}
+}
+
+/**
+ * Asks n8n about the execution as it is now, because n8n loaded it before it ran this webhook. If it has meanwhile gone to sleep on a later
+ * node, n8n accepts the stale copy and runs everything in between again. An answer that is not n8n's decides nothing.
+ */
+async function isStillAsleep({ id, tasks, resumeUrl, context }: Sleeping): Promise<boolean> {
+	const body = { id: tasks[0]?.taskId, sleep_id: id, asks: true };
+	const reply = await callSelf(context, { url: resumeUrl, body, timeoutMs: 3_000 });
+	return ['handled', 'unknown'].includes(meaningOf(reply));
 }
 
 /** Waits until n8n has stored what it was handed. If it has not, or nothing tells, this process calls again. */

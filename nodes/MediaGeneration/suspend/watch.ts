@@ -109,7 +109,7 @@ async function callInTurn(
 	body: IDataObject,
 ): Promise<SelfReply> {
 	const endTurn = await client.account.resumptions.take();
-	const reply = callSelf(context, resumeUrl, body).finally(endTurn);
+	const reply = callSelf(context, { url: resumeUrl, body }).finally(endTurn);
 	inBackground(context, realClock.sleep(2_000).then(endTurn));
 	return await reply;
 }

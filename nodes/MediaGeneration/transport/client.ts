@@ -170,11 +170,10 @@ export type SelfReply =
 
 export async function callSelf(
 	context: N8nContext,
-	url: string,
-	body: IDataObject,
+	{ timeoutMs = 20_000, ...call }: { url: string; body: IDataObject; timeoutMs?: number },
 ): Promise<SelfReply> {
-	const options = { method: 'POST', url, body, json: true } as const;
-	const response = await askSelf(context, options, 20_000);
+	const options = { method: 'POST', ...call, json: true } as const;
+	const response = await askSelf(context, options, timeoutMs);
 	if ('answered' in response) return { status: undefined, reason: response.reason };
 	const { statusCode, body: said, headers } = response;
 	return { status: statusCode, body: said, location: headers.location };
