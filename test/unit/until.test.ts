@@ -81,7 +81,7 @@ test.each<
 ])(
 	'the back-off after failure %d, asked for %j, random %j: %d ms',
 	(failures, retryAfterMs, random, ms) => {
-		const pause = { firstMs: 500, mostMs: 3_000, retryAfterMs };
+		const pause = { firstMs: 500, maxMs: 3_000, retryAfterMs };
 		expect(backoffMs(failures, pause, random)).toBeCloseTo(ms, 2);
 	},
 );

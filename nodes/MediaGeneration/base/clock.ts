@@ -102,7 +102,7 @@ export async function unlessAborted<T>(
 /** The pause doubles after each failure, from the first to the longest. */
 interface Backoff {
 	firstMs: number;
-	mostMs: number;
+	maxMs: number;
 	retryAfterMs?: number | undefined;
 }
 
@@ -113,10 +113,10 @@ interface Backoff {
  */
 export function backoffMs(
 	failures: number,
-	{ firstMs, mostMs, retryAfterMs = 0 }: Backoff,
+	{ firstMs, maxMs, retryAfterMs = 0 }: Backoff,
 	random?: number,
 ): number {
-	const own = Math.min(firstMs * 2 ** (failures - 1), mostMs) * (0.75 + (random ?? 0.5) / 2);
+	const own = Math.min(firstMs * 2 ** (failures - 1), maxMs) * (0.75 + (random ?? 0.5) / 2);
 	// Spreads callers that were asked to wait for the same time.
 	return retryAfterMs < own ? own : retryAfterMs + (random ?? 0) * 500;
 }

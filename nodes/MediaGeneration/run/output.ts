@@ -72,7 +72,7 @@ export class Report {
 		const binary = items[0]?.binary;
 		if (outputs.some(({ binaryProperty }) => binaryProperty !== undefined))
 			return [failureItem(node, result, { outputs, binary })];
-		// The files that were fetched have items of their own. n8n repeats a node by its first item.
+		// The files that were fetched have items of their own. n8n decides by the first item whether to repeat the node.
 		return [failureItem(node, result, { outputs }), ...items.filter(isWhole)];
 	}
 

@@ -94,7 +94,7 @@ async function callOnceOver(asleep: Asleep, loop: Loop, firstMs: number): Promis
 		if (meaning === 'unknown') reportUnknown(asleep, reply);
 		// n8n can lose a resumption that it has accepted, and can be starting, so another call makes sure.
 		const isClear = meaning === 'handled' || wasMissing;
-		const growing = { firstMs: 1_000, mostMs: 60_000 };
+		const growing = { firstMs: 1_000, maxMs: 60_000 };
 		await realClock.sleep(isClear ? 60_000 : backoffMs(calls, growing));
 		// The node has seen a task otherwise than this loop: refused by now, or running.
 		const isRefused = meaning === 'handled' && reply.status !== 200;

@@ -94,7 +94,7 @@ async function sendInTurn(
 			case 'retry': {
 				const { failure, patienceMs = Infinity, retryAfterMs } = creation;
 				retries += 1;
-				const growing = { firstMs: 500, mostMs: 8_000, retryAfterMs };
+				const growing = { firstMs: 500, maxMs: 8_000, retryAfterMs };
 				const wait = backoffMs(retries, growing, random());
 				impatientSince = patienceMs === Infinity ? undefined : (impatientSince ?? now());
 				const patientUntil = (impatientSince ?? now()) + patienceMs;

@@ -1,4 +1,4 @@
-/** What is known of a request before it is sent, as the ledger's entries tell it. */
+/** What the ledger's entries say of a request before it is sent. */
 import type { CreationRequest } from '../answers/request';
 import type { Failure } from '../base/outcomes';
 import { urlOf } from '../base/json';
@@ -54,7 +54,7 @@ export function endpointOf(url: string): string {
 	return parsed === undefined ? url : parsed.origin + parsed.pathname;
 }
 
-/** Times are noted by the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
+/** Notes have times of the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
 export const toNote = (ms: number) => ms + clockAheadMs();
 const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
 export const sentNow = (sentAt: number) => ({ sentAt: toNote(sentAt), aheadMs: clockAheadMs() });

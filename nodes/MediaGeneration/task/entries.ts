@@ -14,14 +14,14 @@ export interface Entry {
 	execution: string;
 	slot: string;
 	hash: string;
-	/** Epoch ms by the machine's clock, no later than the request. */
+	/** Epoch ms of the machine's clock, no later than the request. */
 	sentAt: number;
 	/** By how much that clock was ahead of the process's own one. */
 	aheadMs?: number;
 	/** The request to search for while no task is known. */
 	request?: CreationRequest;
 	taskId?: string;
-	/** By the same clock. */
+	/** Epoch ms of the same clock. */
 	createdAt?: number;
 	answer?: JsonObject;
 	failure?: Failure;

@@ -44,7 +44,7 @@ export type Finding =
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
 /** A list without a task counts once this time has passed since the request: until then it may be behind. */
 const LISTED_AFTER_MS = 15_000;
-const MOST_CANDIDATES = 10;
+const MAX_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
 const unreadList = (why: string) => unreadable('The list of tasks', why);
@@ -133,7 +133,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const fits = new Map<ListedTask, Resemblance>();
 	for (const task of list.entries.filter((each) => !isOld(each, list.answer))) {
 		const listed = resemblance(task.raw, request);
-		const isCut = listed === 'cut' && fits.size < MOST_CANDIDATES;
+		const isCut = listed === 'cut' && fits.size < MAX_CANDIDATES;
 		const whole = isCut ? await withFullText(once, task) : task;
 		const fit = isCut ? resemblance(whole.raw, request) : listed;
 		if (fit !== 'none') fits.set(whole, fit);
@@ -152,7 +152,7 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 		// Its whole Timeout counts from now, because its creation may have taken longer.
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
-	const candidates = [...new Set([...sure, ...left])].slice(0, MOST_CANDIDATES);
+	const candidates = [...new Set([...sure, ...left])].slice(0, MAX_CANDIDATES);
 	return {
 		kind: 'unfound',
 		candidates,

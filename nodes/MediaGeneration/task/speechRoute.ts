@@ -52,7 +52,7 @@ function isMoved(from: SpeechRoute, reply: Reply, request: CreationRequest): boo
 }
 
 /**
- * Sends a creation, and again by the other route if the first one refused it in favour of that.
+ * Sends a creation. If one route refers to the other, the request is sent there too.
  * @param runEnded aborts when nothing more may be sent
  */
 export async function sendByRoute(

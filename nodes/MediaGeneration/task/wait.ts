@@ -124,17 +124,17 @@ function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: numbe
 			if (poll.task.state === 'done') return fileless * SHORTEST_PAUSE_MS;
 			return pace(ageMs, poll.task.progress);
 		case 'busy': {
-			const growing = { firstMs: SHORTEST_PAUSE_MS, mostMs: pace(ageMs) };
+			const growing = { firstMs: SHORTEST_PAUSE_MS, maxMs: pace(ageMs) };
 			return backoffMs(seen.busy, { ...growing, retryAfterMs: poll.retryAfterMs });
 		}
 		case 'unclear':
 			return UNCLEAR_PAUSE_MS;
 		case 'denied':
-			return backoffMs(seen.refused.polls, { firstMs: UNCLEAR_PAUSE_MS, mostMs: PAID.ms / 4 });
+			return backoffMs(seen.refused.polls, { firstMs: UNCLEAR_PAUSE_MS, maxMs: PAID.ms / 4 });
 		case 'missing':
 			return backoffMs(seen.refused.polls, {
 				firstMs: SHORTEST_PAUSE_MS,
-				mostMs: UNCLEAR_PAUSE_MS,
+				maxMs: UNCLEAR_PAUSE_MS,
 			});
 	}
 }

@@ -48,7 +48,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 	const method = body === undefined ? 'GET' : 'POST';
 	let failure: Failure | undefined;
 	for (let failures = 0; ; failures += 1) {
-		const backoff = { firstMs: 500, mostMs: 3_000 };
+		const backoff = { firstMs: 500, maxMs: 3_000 };
 		const ownMs = failures === 0 ? 0 : backoffMs(failures, backoff, Math.random());
 		const pauseMs = Math.max(ownMs, client.account.pausedUntil('read') - clock.now());
 		const asked = `the service asked for a pause of ${seconds(pauseMs)}`;

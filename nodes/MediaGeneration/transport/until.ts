@@ -81,7 +81,7 @@ export const UNCLEAR_PAUSE_MS = 2_500;
 export function pauseBeforeNext(poll: Poll, polls: number): number {
 	if (poll.kind !== 'busy' && poll.kind !== 'task') return UNCLEAR_PAUSE_MS;
 	const retryAfterMs = poll.kind === 'busy' ? poll.retryAfterMs : undefined;
-	return backoffMs(polls, { firstMs: 250, mostMs: 3_000, retryAfterMs });
+	return backoffMs(polls, { firstMs: 250, maxMs: 3_000, retryAfterMs });
 }
 
 /** Stands for an answer if none was asked for. @param pauseMs that the service asked for */
