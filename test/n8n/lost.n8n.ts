@@ -40,9 +40,9 @@ describe('a creation whose answer never came', () => {
 		return await rest.waitForExecution(await start());
 	}
 
-	async function retry({ id }: Execution): Promise<Execution> {
+	async function retry({ id }: Execution, withCurrentWorkflow = false): Promise<Execution> {
 		const { rest } = context;
-		return await rest.waitForExecution(await rest.retryExecution(id));
+		return await rest.waitForExecution(await rest.retryExecution(id, withCurrentWorkflow));
 	}
 
 	/** The execution that is killed while the answer to the creation with this number is due. */
@@ -152,6 +152,21 @@ describe('a creation whose answer never came', () => {
 		const retried = await rest.waitForExecution(await beginRetry(crashed));
 		assert.equal(retried.status, 'success', retried.resultData.error?.message);
 		assert.deepEqual(texts(), two);
+	});
+
+	it('killed behind a node of ours that woke: the Retry with the workflow as it is saved now passes its items on', async () => {
+		const { rest, service } = context;
+		Object.assign(service.settings.lists, { tasks: true });
+		const path = 'woken';
+		const text = '=Slept {{ $json.list }}';
+		const sleeper = { ...action({ ...speechByName, text, ...suspended }), name: 'Sleeper' };
+		const behind = action({ ...speechByName, text: 'Behind' });
+		const nodes = [called(path), ...listed(['well'], 'Each'), sleeper, behind];
+		const saved = await context.save(nodes);
+		const begin = async () => await rest.startByWebhook(saved, path, {});
+		const retried = await retry(await killedAt(2, begin), true);
+		assert.equal(retried.status, 'success', retried.resultData.error?.message);
+		assert.deepEqual(texts(), ['Slept', 'Behind']);
 	});
 
 	const noLog = { skip: inQueueMode && 'n8n has no event log of a worker' };

@@ -11,6 +11,7 @@ import {
 import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
 import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
+import { itemsToPassOn } from '../../nodes/MediaGeneration/n8n/sleep';
 import { FILES } from './itemSettings';
 import { fakeN8n } from '../support/n8n';
 import { noAnswer, scriptedClient } from '../support/replies';
@@ -70,6 +71,13 @@ test("n8n wakes it by the machine's clock, wherever that was set", async () => {
 	const { waits } = await asleep([open(sleepingTask('t1', deadline))]);
 	jest.restoreAllMocks();
 	expect(Math.round((Number(waits[0]) - now()) / HOUR)).toBe(25);
+});
+
+test('a node that has run passes its items on: asleep, or woken by a call as n8n marks it', () => {
+	const { context, entry } = fakeN8n({ input: [{ json: { text: 'new' } }] });
+	expect(itemsToPassOn(context)).toBeUndefined();
+	Object.assign(entry, { metadata: { forwardAllOutputs: true } });
+	expect(itemsToPassOn(context)).toEqual([{ json: { text: 'new' } }]);
 });
 
 test('it sleeps until the last of its deadlines', async () => {

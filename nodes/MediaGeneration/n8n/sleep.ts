@@ -6,10 +6,17 @@ const slept = new WeakSet<object>();
 
 const copied = (items: readonly INodeExecutionData[]) => items.map((item) => ({ ...item }));
 
-/** Returns the items of an execution that must stay asleep: n8n also repeats a node that returned if its first item has an `error` (`workflow-execute`). */
-export function sleepingInput(context: IExecuteFunctions): INodeExecutionData[] | undefined {
+/**
+ * Returns the items of a node that has run: n8n passes them on. It calls the node again for an execution that must stay asleep if the first
+ * item has an `error` (`workflow-execute`), and for one that was killed after it woke: a Retry with the workflow as it is saved now enables
+ * the node again (`execution.service`, n8n 2.41).
+ */
+export function itemsToPassOn(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
-	return items.some((item) => slept.has(item)) ? copied(items) : undefined;
+	// n8n's mark of a node that a call has woken (`webhook-helpers`).
+	const isWoken = context.getExecuteData().metadata?.forwardAllOutputs === true;
+	const hasRun = isWoken || items.some((item) => slept.has(item));
+	return hasRun ? copied(items) : undefined;
 }
 
 /** Field of the execution's context: the deadline of its last sleep, in epoch ms by the machine's clock. */

@@ -10,7 +10,7 @@ import { nodeError } from '../files/nodeError';
 import { cleanly } from '../n8n/clean';
 import { isToolRun } from '../n8n/execution';
 import { withoutEmptyError } from '../n8n/failedItems';
-import { sleepingInput } from '../n8n/sleep';
+import { itemsToPassOn } from '../n8n/sleep';
 import { generate } from './generate';
 import { joinItems } from './joinItems';
 import { failedItem, type Executing } from './output';
@@ -43,7 +43,7 @@ async function carryOut(executing: Executing): Promise<INodeExecutionData[]> {
 		switch (operation.work.kind) {
 			case 'creates':
 			case 'awaits':
-				return sleepingInput(context) ?? (await generate(executing, operation, items));
+				return itemsToPassOn(context) ?? (await generate(executing, operation, items));
 			case 'joins':
 				return await joinItems(executing, items);
 			case 'reads':
