@@ -125,10 +125,22 @@ test('the clock of another process may be ahead by less than a minute', async ()
 
 test('a task that is found is taken once, with its whole time from then on', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
-	const created = { taskId: 'a', createdAt: START, answer: { task_id: 'a', text: 'rain' } };
+	const created = { taskId: 'a', createdAt: START + 15_000, answer: { task_id: 'a', text: 'rain' } };
 	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'created', ...created });
 	expect(client.account.made.has('a')).toBe(true);
 	expect(await found()).toEqual([]);
+});
+
+test('a task that another process made is not taken for one that the list shows later', async () => {
+	const later: Listed[] = [];
+	const { found } = setting(later, {
+		instead: (_, count) => {
+			if (count < 3) later.splice(0, 2, taskOf('a'));
+			else later.splice(0, 2, taskOf('a'), taskOf('b'));
+			return undefined;
+		},
+	});
+	expect(await found({ isEarlier: false })).toEqual(['a', 'b']);
 });
 
 test('a task of this process is nobody else’s; nor is one that an equal request could have made', async () => {

@@ -34,15 +34,19 @@ export interface Sought extends Pick<Asked, 'request'> {
 	endedBefore?: number;
 }
 
-export type Finding =
-	/** Without a receive URL, because a found task may call another execution. */
-	| Created
-	/** `unread` says why the list could not be read. */
-	| { kind: 'unfound'; candidates: ListedTask[]; unread: Failure | undefined };
+interface Unfound {
+	kind: 'unfound';
+	candidates: ListedTask[];
+	/** Why the list could not be read. */
+	unread: Failure | undefined;
+}
+
+/** What is created has no receive URL, because a found task may call another execution. */
+export type Finding = Created | Unfound;
 
 /** When to read the list, in ms: a task can appear late, and the list can be busy. */
 const READ_AFTER_MS = [300, 2_500, 7_000, 15_000];
-/** A list without a task counts once this time has passed since the request: until then it may be behind. */
+/** A list counts once this time has passed since the request: until then it may lack a task, this request's or another process's. */
 const LISTED_AFTER_MS = 15_000;
 const MAX_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
@@ -64,9 +68,12 @@ export function expectTask(account: Account, request: CreationRequest): () => vo
 	return () => requests.delete(mine);
 }
 
+const isUnread = (finding: Finding): finding is Unfound & { unread: Failure } =>
+	finding.kind === 'unfound' && finding.unread !== undefined;
+
 /** Never rejects. */
 export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { now, sleep, runEnded } = deps;
+	const { client, now, sleep, runEnded } = deps;
 	const { isEarlier, sentAt = 0, endedBefore = sentAt } = sought;
 	const since = now();
 	let finding: Finding = {
@@ -80,12 +87,13 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		if (runEnded.aborted) break;
 		const read = await attemptAsync(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
-		else if (finding.unread !== undefined) finding.unread = read.failure;
-		const isListed = isEarlier && now() >= endedBefore + LISTED_AFTER_MS;
-		if (finding.kind === 'created' || (isListed && finding.unread === undefined)) break;
+		else if (isUnread(finding)) finding.unread = read.failure;
+		const isListed = now() >= endedBefore + LISTED_AFTER_MS;
+		if (isListed && (finding.kind === 'created' || (isEarlier && !isUnread(finding)))) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
+	if (finding.kind === 'created') client.account.created(finding.taskId);
 	return finding;
 }
 
@@ -148,7 +156,6 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const isAlone = sure.length === 1 && isNobodys(client.account, only, request);
 	if (only && isAlone && age(only, list.answer) === 'since') {
 		const { taskId, raw } = only;
-		client.account.created(taskId);
 		// Its whole Timeout counts from now, because its creation may have taken longer.
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
