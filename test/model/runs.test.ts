@@ -437,6 +437,17 @@ describe('paid once', () => {
 		expect(known.sent).toHaveLength(2);
 	});
 
+	test('nor does the option send it again while the list shows what could be its task', async () => {
+		const { json, sent } = await runNode({
+			parameters: { ...sound, options: { sendUnclearAgain: true } },
+			creations: [unclear],
+			list: { ...NO_LIST, kind: 'data', times: 'none' },
+			node: { ...goOn, tries: 2 },
+		});
+		expect(json).toMatchObject([{ outcome: 'unknown' }]);
+		expect(sent).toHaveLength(1);
+	});
+
 	const late = { error: 'late', outcome: 'timed_out', task_id: 't1' };
 	test.each<[IDataObject, string | undefined]>([
 		[late, 't1'],

@@ -125,7 +125,11 @@ test('the clock of another process may be ahead by less than a minute', async ()
 
 test('a task that is found is taken once, with its whole time from then on', async () => {
 	const { search, found, client } = setting([taskOf('a', HOUR + 500)], { aheadMs: HOUR });
-	const created = { taskId: 'a', createdAt: START + 15_000, answer: { task_id: 'a', text: 'rain' } };
+	const created = {
+		taskId: 'a',
+		createdAt: START + 15_000,
+		answer: { task_id: 'a', text: 'rain' },
+	};
 	expect(await search({ sentAt: START - 1_000 })).toMatchObject({ kind: 'created', ...created });
 	expect(client.account.made.has('a')).toBe(true);
 	expect(await found()).toEqual([]);

@@ -32,8 +32,10 @@ export async function createOnce(
 	if (earlier.kind === 'unread') return asFailed(earlier.failure);
 	const settled = earlier.kind === 'nothing' ? undefined : await settleDoubt(run, asked, earlier);
 	if (settled === undefined) return await createAnew(run, item, asked);
-	const isInDoubt = settled.kind === 'failed' && settled.failure.taskId === undefined;
-	if (!isInDoubt || !item.settings.sendUnclearAgain) return settled;
+	if (settled.kind === 'created') return settled;
+	const { taskId, candidates } = settled.failure;
+	const isShown = taskId !== undefined || candidates !== undefined;
+	if (isShown || !item.settings.sendUnclearAgain) return settled;
 	const again = await createAnew(run, item, asked);
 	if (again.kind === 'created' || again.failure.outcome === 'unknown') return again;
 	// Nothing was created now, but the first task may still be paid for.
