@@ -19,7 +19,8 @@ const NODES: Record<string, object> = {
 	Approval: { type: 'n8n-nodes-base.slack', parameters: { operation: 'sendAndWait' } },
 	Message: { type: 'n8n-nodes-base.slack', parameters: { operation: 'post' } },
 	Dispatch: { type: 'n8n-nodes-base.github', parameters: { operation: 'dispatchAndWait' } },
-	Chat: { type: '@n8n/n8n-nodes-langchain.chat', parameters: { waitUserReply: true } },
+	Chat: { type: '@n8n/n8n-nodes-langchain.chat' },
+	Respond: { type: 'n8n-nodes-base.respondToWebhook' },
 	Other: { type: 'mediaGeneration' },
 };
 const slept = { mediaGenerationDeadline: 1 };
@@ -43,7 +44,7 @@ test.each<[string, object, number?]>([
 	['this node, as far as the ledger says so', { Trigger: [{ ...trigger, startTime: 1 }] }, 1],
 	['the trigger', { Trigger: [trigger], Set: [{ ...first, executionIndex: 1, startTime: 9 }] }, 3],
 	['the trigger, and the recovery has made up a run', { Trigger: [trigger], Set: [crashed] }, 2],
-	...['Wait', 'Form', 'Child', 'Approval', 'Dispatch', 'Chat'].map(
+	...['Wait', 'Form', 'Child', 'Approval', 'Dispatch', 'Chat', 'Respond'].map(
 		(name): [string, object, number] => [name, { Set: [before], [name]: [first] }, 2],
 	),
 	[

@@ -41,13 +41,15 @@ interface Internals {
 	workflow?: { nodes?: Record<string, INode> };
 }
 
-const SLEEPS = /^n8n-nodes-base\.(wait|form|executeWorkflow)$/;
+/** Behind a Chat Trigger, a response is a sleep of a moment. */
+const SLEEPS =
+	/^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.(wait|form|executeWorkflow|respondToWebhook|chat)$/;
 
 function canSleep(context: IExecuteFunctions, node: INode | undefined): boolean {
 	if (node === undefined) return true;
-	// `sendAndWait`, `dispatchAndWait`: approvals, forms in messages, GitHub's workflows, the chat node.
+	// `sendAndWait`, `dispatchAndWait`: approvals, forms in messages, GitHub's workflows.
 	const isAnswered = /AndWait$/.test(asText(node.parameters.operation) ?? '');
-	if (SLEEPS.test(node.type) || isAnswered || node.parameters.waitUserReply === true) return true;
+	if (SLEEPS.test(node.type) || isAnswered) return true;
 	return node.type === context.getNode().type && hasSlept(context);
 }
 
