@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import type { Answer } from '../../nodes/MediaGeneration/answers/reply';
+import { withoutOwnTexts } from '../../nodes/MediaGeneration/answers/said';
 import { RAIN } from '../support/replies';
 import { anyCodePoint } from './codePoint';
 
@@ -24,6 +25,20 @@ test('a changed creation is created or unclear as long as an ID stands in it', (
 		fc.property(changed, (text) => {
 			const { kind } = readCreation(answerOf(text), RAIN);
 			if (text.includes(`"task_id":"${ID}"`)) expect(['created', 'unclear']).toContain(kind);
+		}),
+	);
+});
+
+test('of what a request says, a refusal quotes no 12 characters that are left', () => {
+	const signs = (most: number) =>
+		fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 12, maxLength: most });
+	fc.assert(
+		fc.property(signs(80), fc.array(signs(200), { maxLength: 3 }), (words, own) => {
+			const left = withoutOwnTexts(words, own).split(' ');
+			for (const text of own)
+				for (const part of left)
+					for (let at = 0; at + 12 <= part.length; at += 1)
+						expect(text).not.toContain(part.slice(at, at + 12));
 		}),
 	);
 });

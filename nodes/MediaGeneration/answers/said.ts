@@ -69,16 +69,50 @@ export function carriedTexts(value: unknown, depth = 0): string[] {
 /** Characters in a row that no two texts share by chance. */
 const QUOTED = 12;
 
+/** Lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
+function sharedBy(words: string, text: string, length: number): Set<string> {
+	// Three characters say of most places that nothing there is shared.
+	const keyAt = (within: string, at: number) =>
+		(within.charCodeAt(at) * 961 +
+			within.charCodeAt(at + (length >> 1)) * 31 +
+			within.charCodeAt(at + length - 1)) &
+		0xffff;
+	const keys = new Uint8Array(0x10000);
+	const sought = new Set<string>();
+	for (let at = 0; at + length <= words.length; at += 1) {
+		keys[keyAt(words, at)] = 1;
+		sought.add(words.slice(at, at + length));
+	}
+	const shared = new Set<string>();
+	for (let at = 0; at + length <= text.length; at += 1) {
+		const part = keys[keyAt(text, at)] === 1 ? text.slice(at, at + length) : '';
+		if (sought.has(part)) shared.add(part);
+	}
+	return shared;
+}
+
+/** Returns how long the longest beginning of some words is that a text has. @param least so much it surely has */
+function quotedLength(words: string, text: string, least: number): number {
+	let length = least;
+	let at = text.indexOf(words.slice(0, length));
+	while (at >= 0) {
+		while (length < words.length && text[at + length] === words[length]) length += 1;
+		at = length < words.length ? text.indexOf(words.slice(0, length + 1), at + 1) : -1;
+	}
+	return length;
+}
+
 /** Takes out of a service's words what the request said, which services quote, often only in part. */
 export function withoutOwnTexts(words: string, own: readonly string[]): string {
 	let left = words.slice(0, MAX_REASON * 2);
 	for (const text of own) {
-		const least = Math.min(text.length, QUOTED);
-		for (let at = 0; least > 3 && at + least <= left.length; at += 1) {
-			let end = at + least;
-			if (!text.includes(left.slice(at, end))) continue;
-			while (end < left.length && text.includes(left.slice(at, end + 1))) end += 1;
-			left = `${left.slice(0, at)} ${left.slice(end)}`;
+		const length = Math.min(text.length, QUOTED);
+		if (length <= 3 || left.length < length) continue;
+		const shared = sharedBy(left, text, length);
+		for (let at = 0; shared.size > 0 && at + length <= left.length; at += 1) {
+			if (!shared.has(left.slice(at, at + length))) continue;
+			const rest = left.slice(at);
+			left = `${left.slice(0, at)} ${rest.slice(quotedLength(rest, text, length))}`;
 		}
 	}
 	return left;

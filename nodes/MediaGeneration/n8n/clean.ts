@@ -25,26 +25,35 @@ const hexadecimal = (code: number, digits: number) =>
 		.padStart(digits, '0')
 		.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 
-/** Matches a secret as it is, and with any of its characters escaped as in JSON or percent-encoded, once or several times. */
-function formsOf(secret: string): RegExp {
+/** Finds a secret as it is, and with any of its characters escaped as in JSON or percent-encoded, once or several times. */
+interface Forms {
+	/** Begins with no backslash: a text can have millions. */
+	within: RegExp;
+	whole: RegExp;
+}
+
+function formsOf(secret: string): Forms {
 	const forms = [...secret].map((character) => {
 		const itself = character.replace(/[^\w\s]/u, '\\$&');
 		const units = character.split('').map((unit) => hexadecimal(unit.charCodeAt(0), 4));
 		const bytes = [...Buffer.from(character)].map((byte) => hexadecimal(byte, 2));
-		const json = units.map((unit) => `\\\\{1,4}u${unit}`).join('');
-		const percent = bytes.map((byte) => `(?:%|\\\\{1,4}u0025)(?:25){0,3}${byte}`).join('');
-		return `(?:\\\\{0,4}${itself}|${json}|${percent})`;
+		const json = units.map((unit) => `u${unit}`).join('\\\\{1,4}');
+		const percent = bytes.map((byte) => `(?:%|u0025)(?:25){0,3}${byte}`).join('\\\\{0,4}');
+		return `(?:${itself}|${json}|${percent})`;
 	});
-	return new RegExp(forms.join(''), 'g');
+	const form = forms.join('\\\\{0,4}');
+	return { within: new RegExp(form), whole: new RegExp(`\\\\{0,4}${form}`, 'g') };
 }
 
-type Secrets = Map<string, RegExp>;
+type Secrets = Map<string, Forms>;
 
 function hide(text: string, secrets: Secrets, stars: string): string {
 	// Most texts have no escapes, and are searched much faster.
 	const isPlain = !text.includes('%') && !text.includes('\\');
 	let clean = text;
-	for (const [secret, forms] of secrets) clean = clean.replaceAll(isPlain ? secret : forms, stars);
+	for (const [secret, { within, whole }] of secrets)
+		if (isPlain) clean = clean.replaceAll(secret, stars);
+		else if (within.test(clean)) clean = clean.replace(whole, stars);
 	return clean;
 }
 
