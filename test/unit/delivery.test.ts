@@ -113,10 +113,8 @@ describe('addresses', () => {
 		Object.assign(done.task.raw, { metadata, outputs: 'its own' });
 		const { items } = await world().deliver(done, wanted);
 		const image_url = words ?? url;
-		expect(items[0]?.json).toMatchObject({
-			metadata: { ...metadata, image_url },
-			task_outputs: 'its own',
-		});
+		const expected = { metadata: { ...metadata, image_url }, task_outputs: 'its own' };
+		expect(items[0]?.json).toMatchObject(expected);
 	});
 
 	const SVG = 'data:image/svg+xml,%3Csvg%20xmlns%3D%22x%22%2F%3E';

@@ -278,10 +278,8 @@ describe('which fields are shown', () => {
 		expect(shownAs('transcriptInOutput', byId)).toEqual([]);
 		expect(shownAs('transcriptInOutput', { ...byId, withTranscript: true })).toHaveLength(1);
 		const create = { resource: 'task', operation: 'create' };
-		expect(forRun({ ...create, options: { extraFields: '{"a": 1}' } })).toHaveProperty(
-			'options',
-			{},
-		);
+		const extra = { extraFields: '{"a": 1}' };
+		expect(forRun({ ...create, options: extra })).toHaveProperty('options', {});
 		expect(forRun(create)).not.toHaveProperty('fields');
 		for (const bodyContentType of ['json', '={{ $json.type }}', 'multipart-form-data'])
 			expect(shownAs('body', { ...create, bodyContentType })).toHaveLength(1);
@@ -321,18 +319,13 @@ test('docs/fields.md shows all of it (npm run fields)', () => {
 
 const { subtitle } = action;
 const speech = (by: string) => ({ resource: 'speech', operation: `generateByVoice${by}` });
+const listed = { __rl: true, mode: 'list', value: 'v7' };
 const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
 
 test.each<[INodeParameters, string]>([
 	[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
-	[{ ...speech('Id'), voiceId: { __rl: true, mode: 'id', value: 'v7' } }, 'Speech: v7'],
-	[
-		{
-			...speech('Id'),
-			voiceId: { __rl: true, mode: 'list', value: 'v7', cachedResultName: 'Aria (English)' },
-		},
-		'Speech: Aria (English)',
-	],
+	[{ ...speech('Id'), voiceId: { ...listed, mode: 'id' } }, 'Speech: v7'],
+	[{ ...speech('Id'), voiceId: { ...listed, cachedResultName: 'Aria' } }, 'Speech: Aria'],
 	[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
 	[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],
 	[{ resource: 'task', operation: 'create', path: '/v1/dub' }, 'Create Task: /v1/dub'],
@@ -352,9 +345,7 @@ describe('output schemas', () => {
 	const files = schemaFiles(resources, Number(trigger.version));
 
 	test('every operation has one: of a task, but for those that say what else they put out', () => {
-		const names = operations.map(
-			({ resource, value }) => `v1.0.0/${resource}/${String(value)}.json`,
-		);
+		const names = operations.map((each) => `v1.0.0/${each.resource}/${String(each.value)}.json`);
 		expect(Object.keys(files).sort()).toEqual([...names, 'v1.1.0/output.json'].sort());
 		const task = files['v1.0.0/soundEffect/generate.json'];
 		expect(Object.keys(task?.properties ?? {})).toEqual(

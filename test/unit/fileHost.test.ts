@@ -83,9 +83,8 @@ describe('what is opened is closed', () => {
 	test('redirects without end, to the first of several addresses, are given up, and all are closed', async () => {
 		const location = ['/next', '/other'];
 		const { open, aborted } = door(() => ({ statusCode: 307, headers: { location } }));
-		expect(await open(FILE_URL, undefined)).toMatchObject({
-			reason: 'it redirects more than 5 times',
-		});
+		const reason = 'it redirects more than 5 times';
+		expect(await open(FILE_URL, undefined)).toMatchObject({ reason });
 		expect(aborted()).toEqual(Array.from({ length: 6 }, () => true));
 	});
 
@@ -166,11 +165,8 @@ test('headers that take longer than a minute are given up, however they drip', a
 	const opening = open(FILE_URL, undefined);
 	expect(timeout).toHaveBeenCalledWith(60_000);
 	time.abort();
-	expect(await opening).toEqual({
-		ok: false,
-		reason: 'it did not answer within 60 s',
-		transient: true,
-	});
+	const reason = 'it did not answer within 60 s';
+	expect(await opening).toEqual({ ok: false, reason, transient: true });
 	expect(aborted()).toEqual([true]);
 	timeout.mockRestore();
 });

@@ -112,11 +112,8 @@ describe('a queue that is full by itself', () => {
 		for (const voice of ['1', '2'])
 			void asks(`full ${voice}`, [FULL, FULL, CREATED], { ...LONG, voice });
 		await clock.advance(10_000);
-		const others = Array.from(
-			{ length: 20 },
-			async () => await asks('w', [CREATED], { voice: 'w' }),
-		);
-		await clock.run(Promise.all(others));
+		const other = async () => await asks('w', [CREATED], { voice: 'w' });
+		await clock.run(Promise.all(Array.from({ length: 20 }, other)));
 		expect(asked.slice(4, 7)).toEqual(['w 14000', 'full 1 14000', 'full 2 14000']);
 	});
 
@@ -134,33 +131,23 @@ test.each([1, 5, 150])(
 	async (voices) => {
 		const { clock, account, asked, asks } = await closed();
 		let active = 20;
-		const service = (id: string): Reply => {
-			if (active >= 20) return FULL;
-			active += 1;
+		const occupy = (id: string, ms: number) => {
 			account.created(id);
-			clock.at(clock.now() + 12_000 + 100 * active, () => {
+			clock.at(clock.now() + ms, () => {
 				active -= 1;
 				account.taskEnded(id);
 			});
-			return answer(200, { task_id: id });
 		};
-		for (let n = 0; n < 20; n += 1) {
-			account.created(`first ${n}`);
-			clock.at(clock.now() + 1_000 + 100 * n, () => {
-				active -= 1;
-				account.taskEnded(`first ${n}`);
-			});
-		}
+		for (let n = 0; n < 20; n += 1) occupy(`first ${n}`, 1_000 + 100 * n);
+		const reply = (id: string): Reply => {
+			if (active >= 20) return FULL;
+			active += 1;
+			occupy(id, 12_000 + 100 * active);
+			return CREATED;
+		};
 		const all = Array.from({ length: 150 }, async (_, n) => {
-			const name = `c${n}`;
-			await asks(
-				name,
-				Array<() => Reply>(400).fill(() => service(name)),
-				{
-					waitMs: 3_600_000,
-					voice: `${n % voices}`,
-				},
-			);
+			const replies = Array<() => Reply>(400).fill(() => reply(`c${n}`));
+			await asks(`c${n}`, replies, { waitMs: 3_600_000, voice: `${n % voices}` });
 		});
 		await clock.run(Promise.all(all));
 		expect(asked.length).toBeLessThanOrEqual(1.15 * 150);
@@ -268,11 +255,7 @@ test('once nobody waits any more, the account is open', async () => {
 test('the log says once a minute for how many the account is full, and since when', async () => {
 	const { clock, start, queue, asks } = await closed();
 	const line = 'the account is full; creations that wait:';
-	const first = placeOf(
-		{ kind: 'x', path: '/', body: {} },
-		{ deadline: 0, boundsFull: true },
-		start,
-	);
+	const first = placeOf(RAIN, { deadline: 0, boundsFull: true }, start);
 	expect(queue.logLine(first, start)).toBe(`${line} 1, the oldest for 0 s`);
 	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', Array<Reply>(9).fill(FULL))];
 	await clock.advance(1_999);

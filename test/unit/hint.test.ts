@@ -25,11 +25,8 @@ test('has the tasks of all runs, the sum of their credits, and the worst outcome
 	run('Speak:0', ['a', 'b'], 3.1, 'done');
 	run('Draw:0', ['b', 'c'], 0.2, 'timed_out');
 	run('Speak:1', [], undefined, 'invalid');
-	expect(kept).toEqual({
-		media_task_ids: 'a,b,c',
-		media_credits: '3.3',
-		media_outcome: 'timed_out',
-	});
+	const credits = { media_credits: '3.3' };
+	expect(kept).toEqual({ ...credits, media_task_ids: 'a,b,c', media_outcome: 'timed_out' });
 });
 
 test('what an execution slept on is known when it wakes', () => {
