@@ -210,6 +210,7 @@ test.each<[string, object]>([
 	['null in place of one of another slot', notesOf([TASK, null])],
 	['an entry without a task', notesOf([NOTED])],
 	['an entry without the time of its sending', notesOf([{ ...TASK, sentAt: 'x' }])],
+	['an entry without a hash', notesOf([{ ...TASK, hash: 1 }])],
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],

@@ -102,6 +102,7 @@ test.each<[string, Listed[], unknown, Given?]>([
 		],
 	),
 	['one whose time is a day', [taskOf('a', 0, { created_at: iso(0).slice(0, 10) })], ['a']],
+	['one whose time is a minute', [taskOf('a', 0, { created_at: '2023-11-14T22:13:00Z' })], ['a']],
 	['by a service that does not say its time', [taskOf('a', -HOUR)], ['a'], { dated: false }],
 	['which says nothing of what is a day older', [taskOf('a', -25 * HOUR)], [], { dated: false }],
 	[
@@ -204,6 +205,15 @@ test('ten are named at most, the likely ones first', async () => {
 		taskOf(`${at + 1}`, 500, at < 5 ? { text: undefined } : {}),
 	);
 	expect(await setting(many).found()).toEqual([...'6789', '10', '11', '12', ...'123']);
+});
+
+test('ten texts that the list has cut off are read in full at most', async () => {
+	const cut = { text: 'ra', text_truncated: true };
+	const { client, search } = setting(
+		Array.from({ length: 12 }, (_, at) => taskOf(`${at}`, 500, cut)),
+	);
+	await search();
+	expect(client.requests.filter(({ path }) => path.endsWith('/full'))).toHaveLength(10);
 });
 
 const busy = answer(503, { code: 'server_busy' });

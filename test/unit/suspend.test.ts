@@ -65,6 +65,11 @@ test('what goes out if the deadline passes is one item per input item first, in 
 	expect(notes.items.map((item) => item !== null)).toEqual([false, true, false, false, false]);
 });
 
+test('what n8n saves of a sleeping execution does not hold the key', async () => {
+	const { items, kept } = await asleep([complete({ json: { text: `of ${KEY}` } })]);
+	expect([items, kept]).toMatchObject([[{ json: { text: 'of sk_***' } }], items]);
+});
+
 test("n8n wakes it by the machine's clock, wherever that was set", async () => {
 	const deadline = now() + HOUR;
 	jest.spyOn(Date, 'now').mockReturnValue(now() + 24 * HOUR);
