@@ -135,10 +135,24 @@ describe('addresses', () => {
 		},
 	);
 
+	test('that hold much give others their turns, because a search for sound takes long', async () => {
+		const frame = Buffer.alloc(417);
+		frame.writeUInt32BE(0xfffb_9064);
+		const url = dataUrl(Buffer.concat([frame, frame, Buffer.alloc(900_000, 0xff)]), 'audio/mpeg');
+		let turns = 0;
+		let tick: NodeJS.Immediate;
+		const again = () => ((turns += 1), (tick = setImmediate(again)));
+		again();
+		const { files } = await world().deliver(given(url));
+		clearImmediate(tick!);
+		expect(files).toMatchObject([{ output: { fileName: 'image-t.mp3' } }]);
+		expect(turns).toBeGreaterThan(12);
+	});
+
 	const page = dataUrl(Buffer.from('<html>'), 'text/html');
 	test.each<[string, string, RegExp]>([
 		['a page', page, /a web page instead of the file: ‹html›$/],
-		['nothing', 'data:image/png;base64,', /its address contains no file$/],
+		['nothing', 'data:image/png;base64,', /the file is empty$/],
 		['half an escape', 'data:image/svg+xml,%3', /its address contains no file$/],
 		['too much', dataUrl(Buffer.alloc(1_000_001)), /1 MB, and 'Max File Size' is 1 MB$/],
 	])('that hold %s are no files', async (_name, url, message) => {

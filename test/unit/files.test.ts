@@ -1,7 +1,8 @@
-/** Names of files: whatever a text is made of, it becomes one that every file system takes. */
+/** Names of files: whatever a text is made of, it becomes one that every file system takes. Files of several hosts: none holds up others. */
 import fc from 'fast-check';
-import { baseNameOf } from '../../nodes/MediaGeneration/files/files';
+import { baseNameOf, fetchFiles } from '../../nodes/MediaGeneration/files/files';
 import { anyCodePoint } from './codePoint';
+import { FILE, host } from './scriptedHost';
 
 test.each<[string, string | undefined]>([
 	['Mein Kapitel – Größe 1.mp3', 'Mein Kapitel – Größe 1'],
@@ -51,4 +52,33 @@ test('whatever a name is made of, it is one', () => {
 		}),
 		{ numRuns: 200 },
 	);
+});
+
+test('slow files hold up those of other hosts not at all, and those of their own for a minute', async () => {
+	const slow = {
+		body: Buffer.concat([FILE, Buffer.alloc(64_000 * 600)]),
+		chunkBytes: 64_000,
+		gapMs: 59_000,
+	};
+	const { clock, deps, requests } = host((count) =>
+		requests[count - 1]?.endsWith('slow') ? slow : {},
+	);
+	const [began, fetchDeps] = [clock.now(), { ...deps, slots: new Map() }];
+	const fetched = async (name: string, count: number) => {
+		const url = (number: number) => `https://${name}`.replace('#', String(number));
+		const outputs = Array.from({ length: count }, (_, number) => ({
+			url: url(number),
+			kind: 'file' as const,
+		}));
+		const files = await fetchFiles(outputs, { maxBytes: 1e9, baseName: 'a' }, fetchDeps);
+		expect(files.map(({ problem }) => problem)).toEqual(outputs.map(() => undefined));
+		return clock.now() - began;
+	};
+	const slowOnes = fetched('slow.example/#slow', 6);
+	const others = [fetched('slow.example/#', 1), fetched('quick.example/#', 9)];
+	const [ofSlowHost, ofOther] = await clock.run(Promise.all(others));
+	expect(ofOther).toBeLessThan(1_000);
+	expect(ofSlowHost).toBeLessThan(61_000);
+	expect(await clock.run(slowOnes)).toBeGreaterThan(9 * 3_600_000);
+	expect(clock.sleeping).toBe(0);
 });

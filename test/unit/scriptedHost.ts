@@ -68,9 +68,9 @@ export function host(
 			if (requests.length > 5_000) throw new Error('more than 5,000 requests');
 			const served = serve(requests.length);
 			if ('ok' in served) return served;
-			const { status = 200, body = FILE } = served;
+			const { status = 200, body: bytes = FILE } = served;
 			const given: Record<string, string> = {
-				'content-length': String(body.length),
+				'content-length': String(bytes.length),
 				etag: '"v1"',
 				'content-type': 'audio/mpeg',
 				...served.headers,
@@ -78,17 +78,18 @@ export function host(
 			const over = new AbortController();
 			const abort = () => over.abort();
 			signal?.addEventListener('abort', abort);
+			const body = Readable.from(chunksOf(served, clock, over.signal), { objectMode: false });
 			const file: OpenFile = {
 				ok: true,
 				status,
 				headers: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
-				body: Readable.from(chunksOf(served, clock, over.signal), { objectMode: false }),
+				body,
 				close() {
 					open.delete(file);
 					signal?.removeEventListener('abort', abort);
 					over.abort();
-					file.body.on('error', () => undefined);
-					file.body.destroy();
+					body.on('error', () => undefined);
+					body.destroy();
 				},
 			};
 			open.add(file);
@@ -103,8 +104,8 @@ export function host(
 			{ url, kind: 'audio', maxBytes: 1e9, baseName: 'a', ...asked },
 			deps,
 		);
-		if (typeof stored === 'string') throw new Error(stored);
-		const { output, binary } = stored;
+		const { output, binary, problem } = stored;
+		if (problem !== undefined) throw new Error(problem);
 		const { fileName = '', mimeType, fileSize: received } = output;
 		const type = { mimeType, extension: fileName.slice('a.'.length) };
 		return { type, received, bytes: store.bytesOf(binary as IBinaryData) };

@@ -35,16 +35,19 @@ function shapeOf(body: unknown, most: number): { isDeeper: boolean; isRounded: b
 	return shape;
 }
 
-/** What begins and ends texts, or is escaped in one, and numbers that a double may round. No ID has more digits. */
-const QUOTES_AND_LONG_NUMBERS = /(?:\\.){1,1000}|"|(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
+/** Numbers that a double may round. No ID has more digits. */
+const LONG_NUMBERS = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
 
 /** Makes a text of each number that a double can't hold: a rounded ID is another task's. @param json valid, so that its texts end */
 function withExactNumbers(json: string): string {
-	let isText = false;
-	return json.replace(QUOTES_AND_LONG_NUMBERS, (found) => {
-		if (found === '"') isText = !isText;
-		const isExact = isText || !/^\d/.test(found) || Number.isSafeInteger(Number(found));
-		return isExact ? found : `"${found}"`;
+	let [at, isText] = [0, false];
+	return json.replace(LONG_NUMBERS, (found, place: number) => {
+		for (; at < place; at += 1) {
+			const sign = json[at];
+			if (sign === '"') isText = !isText;
+			else if (sign === '\\') at += 1;
+		}
+		return isText || Number.isSafeInteger(Number(found)) ? found : `"${found}"`;
 	});
 }
 

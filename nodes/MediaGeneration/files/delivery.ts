@@ -10,7 +10,6 @@ import { megabytes, onOneLine } from '../base/words';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
 import { asText, mapTexts, urlOf, type JsonObject } from '../base/json';
-import { Limiter } from '../base/limiter';
 import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
@@ -122,7 +121,7 @@ function baseNameFor(done: DoneTask, { fileName }: FileSettings, ending: string)
 const isTranscription = (files: readonly DeliveredFile[]) =>
 	files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
 
-/** Delivers the finished tasks of one run; its downloads share a limited number of slots. */
+/** Delivers the finished tasks of one run; its downloads share a limited number of slots of each host. */
 export class Delivery {
 	private readonly deps: FetchDeps;
 	private readonly baseUrl: string | undefined;
@@ -133,9 +132,8 @@ export class Delivery {
 		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
 		const open = fileOpener({ context, baseUrl });
-		const limiter = new Limiter(4);
 		this.baseUrl = baseUrl;
-		this.deps = { ...realClock, context, open, signal, limiter };
+		this.deps = { ...realClock, context, open, signal, slots: new Map() };
 	}
 
 	/** The last argument has the index of the input item, further fields of the JSON, and what comes after the File Name. */

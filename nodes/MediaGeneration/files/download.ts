@@ -8,7 +8,9 @@ import { asNumber } from '../base/json';
 import type { N8nContext } from '../transport/client';
 import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';
 import { headerOf, retryAfterMs } from '../answers/limits';
+import { isDataUrl } from '../answers/outputs';
 import { storeChunks } from './binary';
+import { openDataUrl } from './dataUrl';
 import { fileTypeOf, problemWith } from './kind';
 import { storedFile, type DeliveredFile, type WantedFile } from './storedFile';
 
@@ -36,46 +38,46 @@ class FailedTry extends Error {
 
 const refused = (message: string) => new FailedTry(message, []);
 
-export function tooLarge(maxBytes: number, length?: number): string {
+function tooLarge(maxBytes: number, length?: number): string {
 	const size = length === undefined ? '' : `${megabytes(length)}, and `;
 	return `the file is larger than allowed: ${size}'Max File Size' is ${megabytes(maxBytes)}`;
 }
 
 /** What a try that failed has shown of the file. */
-interface Learnt {
+interface FileFacts {
 	/** Length that the host stated last. It binds a later answer that states none. */
 	length?: number | undefined;
 	/** Bytes after which the file ended with no sign that this was all of it. */
 	endSeenAt?: number | undefined;
 }
 
-/** @returns the file, or why it could not be stored, completing "could not be downloaded: ..." */
-export async function storeFile(
-	wanted: WantedFile,
-	deps: DownloadDeps,
-): Promise<DeliveredFile | string> {
-	let learnt: Learnt = {};
+/** Never rejects. */
+export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<DeliveredFile> {
+	const { url, kind } = wanted;
+	const missing = (problem: string): DeliveredFile => ({ output: { url, kind }, problem });
+	let facts: FileFacts = {};
 	for (let tries = 0; ; tries += 1) {
-		const tried = await storeOnce(wanted, learnt, deps);
+		const tried = await storeOnce(wanted, facts, deps);
 		if ('output' in tried) return tried;
 		const { message, pausesMs, retryAfterMs } = tried.failed;
-		const pauseMs = pausesMs[tries];
-		if (deps.signal?.aborted === true) return 'the download was stopped';
-		if (pauseMs === undefined) return message;
-		learnt = tried.learnt;
+		const pauseMs = isDataUrl(url) ? undefined : pausesMs[tries];
+		if (deps.signal?.aborted === true) return missing('the download was stopped');
+		if (pauseMs === undefined) return missing(message);
+		facts = tried.facts;
 		await deps.sleep(Math.max(pauseMs, Math.min(retryAfterMs, 30_000)), deps.signal);
 	}
 }
 
 async function storeOnce(
 	wanted: WantedFile,
-	before: Learnt,
+	before: FileFacts,
 	deps: DownloadDeps,
-): Promise<DeliveredFile | { failed: FailedTry; learnt: Learnt }> {
-	const opened = await deps.open(wanted.url, deps.signal);
+): Promise<DeliveredFile | { failed: FailedTry; facts: FileFacts }> {
+	const { url } = wanted;
+	const opened = isDataUrl(url) ? openDataUrl(url) : await deps.open(url, deps.signal);
 	if (!opened.ok) {
 		const { reason, transient } = opened;
-		return { failed: transient ? new FailedTry(reason) : refused(reason), learnt: before };
+		return { failed: transient ? new FailedTry(reason) : refused(reason), facts: before };
 	}
 	const transfer = new Transfer(opened, wanted, before);
 	const rest = transfer.chunksOf(watched(opened, deps));
@@ -83,7 +85,8 @@ async function storeOnce(
 		checkStatus(opened);
 		const { mimeType, extension } = await transfer.begin(rest);
 		const file = { fileName: `${wanted.baseName}.${extension}`, mimeType };
-		const storing = { ...deps, ...file, sample: opened.body };
+		const sample = 'next' in opened.body ? undefined : opened.body;
+		const storing = { ...deps, ...file, sample };
 		const binary = await storeChunks(deps.context, transfer.fromHead(rest), storing).catch(
 			(error) => {
 				// A store hides why the stream that it reads has failed.
@@ -93,7 +96,7 @@ async function storeOnce(
 		const { received: bytes, scanner } = transfer;
 		return storedFile(wanted, binary, { ...file, bytes, sound: scanner.end() });
 	} catch (error) {
-		return { failed: asFailedTry(error), learnt: transfer.learnt };
+		return { failed: asFailedTry(error), facts: transfer.facts };
 	} finally {
 		opened.close();
 		// If the file waits for its reader, this runs its `finally` blocks.
@@ -134,12 +137,12 @@ class Transfer {
 	constructor(
 		private readonly opened: OpenFile,
 		private readonly wanted: WantedFile,
-		public learnt: Learnt,
+		public facts: FileFacts,
 	) {}
 
 	/** Reads until the first bytes show whether this is the file, and of which type. */
 	async begin(chunks: AsyncGenerator<Buffer>) {
-		const { head, learnt, wanted } = this;
+		const { head, facts, wanted } = this;
 		const { headers } = this.opened;
 		const length = asNumber(headerOf(headers, 'content-length'));
 		if ((length ?? 0) > wanted.maxBytes) throw refused(tooLarge(wanted.maxBytes, length));
@@ -157,7 +160,7 @@ class Transfer {
 		const problem = problemWith(bytes, about);
 		if (problem !== undefined) throw new FailedTry(problem);
 		// The length of an error page is not the file's.
-		this.learnt = { ...learnt, length: length ?? learnt.length };
+		this.facts = { ...facts, length: length ?? facts.length };
 		return fileTypeOf(bytes, about);
 	}
 
@@ -184,11 +187,11 @@ class Transfer {
 
 	/** Throws if the end of the answer is not that of the file. */
 	private checkEnd(): void {
-		const { received, learnt } = this;
+		const { received, facts } = this;
 		const { headers } = this.opened;
 		// n8n fails a body that ends before its own length. It also decompresses bodies and hides it, so that any other length is right (axios, n8n-core 2.41).
 		if (headerOf(headers, 'content-length') !== undefined) return;
-		const { length } = learnt;
+		const { length } = facts;
 		if (length !== undefined && received < length)
 			throw new FailedTry(`the file broke off after ${received} of ${length} bytes`);
 		if (length !== undefined) return;
@@ -198,9 +201,9 @@ class Transfer {
 			throw new FailedTry(`the sound broke off after ${sound.bytes} of ${sound.statedBytes} bytes`);
 		// A chunked body says itself where it ends, so that a cut differs from an end.
 		const isChunked = /chunked/i.test(headerOf(headers, 'transfer-encoding') ?? '');
-		if (isChunked || learnt.endSeenAt === received) return;
+		if (isChunked || facts.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
-		this.learnt = { ...learnt, endSeenAt: received };
+		this.facts = { ...facts, endSeenAt: received };
 		throw new FailedTry(
 			`the connection closed after ${received} bytes, and the host did not say how long the file is`,
 		);

@@ -1,10 +1,11 @@
 /** Fetches the files of a finished task, concurrently and bounded, and puts files into items. */
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/fileSettings';
+import { getOrCreate } from '../base/boundedMap';
+import { ABORTED } from '../base/clock';
 import { extensionIn, mediaOf } from '../base/fileTypes';
-import type { Limiter } from '../base/limiter';
-import { isDataUrl, type TaskOutput } from '../answers/outputs';
-import { storeDataUrl } from './dataUrl';
+import { Limiter } from '../base/limiter';
+import type { TaskOutput } from '../answers/outputs';
 import { storeFile, type DownloadDeps } from './download';
 import { MAX_FILES } from '../base/bounds';
 import type { Delivered, DeliveredFile, WantedFile } from './storedFile';
@@ -48,7 +49,19 @@ export function itemsOf(
 }
 
 export interface FetchDeps extends DownloadDeps {
-	limiter: Limiter;
+	/** By the hosts of a run. */
+	slots: Map<string, Limiter>;
+}
+
+/** A host that sends slowly would keep its slots for days. */
+const SLOT_MS = 60_000;
+
+async function fetchInTurn(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
+	const [host = ''] = /^https?:\/\/[^/?#]*/i.exec(wanted.url) ?? [];
+	const giveBack = await getOrCreate(deps.slots, host, () => new Limiter(4)).take();
+	const over = new AbortController();
+	void deps.sleep(SLOT_MS, over.signal).then(giveBack);
+	return await storeFile(wanted, deps).finally(() => over.abort(ABORTED));
 }
 
 /** File systems take 255 bytes: this leaves room for numbers, an extension, and what some programs put before or after a name. */
@@ -95,17 +108,10 @@ export async function fetchFiles(
 	wanted: Omit<WantedFile, keyof TaskOutput>,
 	deps: FetchDeps,
 ): Promise<DeliveredFile[]> {
-	const fetchOne = async (output: TaskOutput): Promise<DeliveredFile> => {
-		const store = isDataUrl(output.url) ? storeDataUrl : storeFile;
-		const stored = await store({ ...output, ...wanted }, deps);
-		return typeof stored === 'string' ? { output, problem: stored } : stored;
-	};
 	const problem = `only the first ${MAX_FILES} files of a task are fetched`;
 	const files = await Promise.all(
 		outputs.map(async (output, index) =>
-			index < MAX_FILES
-				? await deps.limiter.run(async () => await fetchOne(output))
-				: { output, problem },
+			index < MAX_FILES ? await fetchInTurn({ ...output, ...wanted }, deps) : { output, problem },
 		),
 	);
 	numberNames(files, wanted.baseName);

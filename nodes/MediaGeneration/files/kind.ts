@@ -6,7 +6,7 @@ import { typeOfBytes } from '../audio/scan';
 import * as types from '../base/fileTypes';
 import { quote } from '../base/words';
 import { isObject, parseJson, urlOf } from '../base/json';
-import type { TaskOutput } from '../answers/outputs';
+import { isDataUrl, type TaskOutput } from '../answers/outputs';
 
 export interface AboutFile extends TaskOutput {
 	/** Output format that the request asked for, if any. */
@@ -45,11 +45,12 @@ const isSoundOrImage = ({ kind }: AboutFile) => kind === 'audio' || kind === 'im
 /** Returns the types that the request, the address and the host name, if they fit. */
 function namedTypes(about: AboutFile) {
 	const { kind, format, url } = about;
+	const path = isDataUrl(url) ? '' : urlOf(url)?.pathname;
 	const fitting = (type: types.FileType | undefined) =>
 		isSoundOrImage(about) && isTextType(type?.mimeType ?? '') ? undefined : type;
 	return {
 		byFormat: kind === 'audio' && format !== undefined ? types.typeOfFormat(format) : undefined,
-		byUrl: fitting(types.typeByExtension(types.extensionIn(urlOf(url)?.pathname ?? ''))),
+		byUrl: fitting(types.typeByExtension(types.extensionIn(path ?? ''))),
 		byHeader: fitting(types.typeByMimeType(statedType(about))),
 	};
 }

@@ -19,7 +19,8 @@ export interface OpenFile {
 	ok: true;
 	status: number;
 	headers: Record<string, unknown>;
-	body: ByteStream;
+	/** Bytes that are here already are no stream. */
+	body: ByteStream | AsyncGenerator<Buffer>;
 	/** Must be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`; destroying an unread one leaves its socket open. */
 	close(): void;
 }
