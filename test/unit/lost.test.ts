@@ -213,7 +213,8 @@ test('ten texts that the list has cut off are read in full at most', async () =>
 		Array.from({ length: 12 }, (_, at) => taskOf(`${at}`, 500, cut)),
 	);
 	await search();
-	expect(client.requests.filter(({ path }) => path.endsWith('/full'))).toHaveLength(10);
+	const paths = client.requests.map(({ path }) => path).filter((path) => path.endsWith('/full'));
+	expect(new Set(paths).size).toBe(10);
 });
 
 const busy = answer(503, { code: 'server_busy' });
