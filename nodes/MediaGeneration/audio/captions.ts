@@ -50,10 +50,16 @@ function spokenBySegment(segment: JsonObject): Spoken[] {
 }
 
 /** Returns what a transcript in SRT or JSON says; undefined if it is neither. */
-export function transcriptOf(transcript: string): Spoken[] | undefined {
+export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	// A byte order mark counts as a space.
-	const isJson = /^\s*[[{]/.test(transcript);
-	return isJson ? segmentsIn(transcript)?.flatMap(spokenBySegment) : parseSrt(transcript);
+	if (!/^\s*[[{]/.test(transcript)) return yield* parseSrt(transcript);
+	const spoken: Spoken[] = [];
+	const segments = segmentsIn(transcript);
+	for (const segment of segments ?? []) {
+		spoken.push(...spokenBySegment(segment));
+		if (spoken.length % 1_000 === 999) yield;
+	}
+	return segments && spoken;
 }
 
 /** Merges segments word by word, and keeps all other facts about a word. */
@@ -66,7 +72,7 @@ export function* mergeTranscripts(
 	const written: string[] = [];
 	for (const [index, part] of parts.entries()) {
 		yield;
-		const entries = isSrt ? parseSrt(part.text) : segmentsIn(part.text);
+		const entries = isSrt ? yield* parseSrt(part.text) : segmentsIn(part.text);
 		if (entries === undefined) {
 			const kind = isSrt ? 'a SubRip file' : 'a list of timed words';
 			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${kind}.`;
@@ -80,6 +86,7 @@ export function* mergeTranscripts(
 				reason: `The times of ${nameOf(index)} are not seconds of its sound.`,
 			};
 		for (const entry of entries) {
+			if (written.length % 1_000 === 999) yield;
 			const moved = withTimesMoved(entry, part);
 			written.push(isSrt ? writeCue(moved as Spoken, written.length) : JSON.stringify(moved));
 		}

@@ -1,4 +1,5 @@
 /** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest player needs them. */
+import type { Work } from '../base/clock';
 import { TRANSCRIPT } from '../base/bounds';
 
 /** Text that is spoken from `start` to `end`, in seconds. */
@@ -19,12 +20,13 @@ function inSeconds(found: string[]): number {
 }
 
 /** Numbers, blank lines and hours may be missing. Returns undefined if the text is something else. */
-export function parseSrt(text: string): Spoken[] | undefined {
+export function* parseSrt(text: string): Work<Spoken[] | undefined> {
 	if (text.length > TRANSCRIPT.bytes) return undefined;
 	const cues: Array<{ start: number; end: number; lines: string[] }> = [];
 	let lines: string[] = [];
 	const isVtt = /^\ufeff?\s*WEBVTT/.test(text);
-	for (const line of text.split(/\r\n?|\n/)) {
+	for (const [number, line] of text.split(/\r\n?|\n/).entries()) {
+		if (number % 1_000 === 999) yield;
 		const times = TIMES.exec(line);
 		if (times === null) {
 			// What follows such a word is not spoken: until the next times, nobody gets it.
@@ -39,10 +41,13 @@ export function parseSrt(text: string): Spoken[] | undefined {
 		cues.push({ start: inSeconds(times.slice(1, 5)), end: inSeconds(times.slice(5, 9)), lines });
 	}
 	if (cues.length === 0 && lines.length > 0) return undefined;
-	return cues.flatMap(({ start, end, lines: all }) => {
-		const said = all.filter((line) => line !== '').join('\n');
-		return said === '' ? [] : [{ text: said, start, end: Math.max(start, end) }];
-	});
+	const spoken: Spoken[] = [];
+	for (const { start, end, lines: all } of cues) {
+		if (spoken.length % 1_000 === 999) yield;
+		const said = all.filter(Boolean).join('\n');
+		if (said !== '') spoken.push({ text: said, start, end: Math.max(start, end) });
+	}
+	return spoken;
 }
 
 function timestamp(time: number): string {

@@ -4,7 +4,7 @@ import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/fileSettings';
 import type { N8nContext } from '../transport/client';
-import { realClock } from '../n8n/realClock';
+import { inPieces, realClock } from '../n8n/realClock';
 import { attemptAsync, type Failure } from '../base/outcomes';
 import { megabytes, onOneLine } from '../base/words';
 import { readStoredText } from './binary';
@@ -180,7 +180,7 @@ export class Delivery {
 			if (output.kind !== 'transcript' || binary === undefined) continue;
 			const spoken = await attemptAsync(async () => {
 				const text = await readStoredText(this.deps.context, binary, TRANSCRIPT.bytes);
-				return text === undefined ? undefined : transcriptOf(text);
+				return text === undefined ? undefined : await inPieces(transcriptOf(text));
 			});
 			if (spoken.ok && spoken.value !== undefined) return spoken.value;
 		}

@@ -80,7 +80,8 @@ export async function joinSources(
 	}
 	if (hints.length > 0) json.hint = hints.join(' ');
 	const [text] = texts;
-	if (options.withTranscript && text !== undefined) json.transcript = transcriptOf(text) ?? [];
+	if (options.withTranscript && text !== undefined)
+		json.transcript = (await inPieces(transcriptOf(text))) ?? [];
 	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
 	return { ok: true, files, times, json };
 }

@@ -1,10 +1,12 @@
 /** Transcripts: read whatever their shape, put together so that they fit the joined sound. */
 import * as captions from '../../../nodes/MediaGeneration/audio/captions';
-import { parseSrt, type Spoken, writeCue } from '../../../nodes/MediaGeneration/audio/srt';
+import * as srt from '../../../nodes/MediaGeneration/audio/srt';
 import { atOnce as done } from '../../support/work';
 
-const { transcriptOf } = captions;
-const merge = (extension: 'srt' | 'json', parts: Spoken[]) =>
+const transcriptOf = (text: string) => done(captions.transcriptOf(text));
+const parseSrt = (text: string) => done(srt.parseSrt(text));
+const { writeCue } = srt;
+const merge = (extension: 'srt' | 'json', parts: srt.Spoken[]) =>
 	done(captions.mergeTranscripts(extension, parts));
 
 const USUAL = `1
@@ -82,6 +84,16 @@ describe('more than a transcript has is refused', () => {
 	test("n8n's event loop has its turn before each part", () => {
 		const parts = Array.from({ length: 5 }, () => ({ text: USUAL, start: 0, end: 1 }));
 		expect([...captions.mergeTranscripts('srt', parts)]).toHaveLength(5);
+	});
+
+	test.each([
+		['many cues', '0:0-->0:1\na\n'.repeat(10_000)],
+		['many segments', `[${Array(10_000).fill('{"start":0,"end":1,"text":"a"}').join()}]`],
+	])('... and amid one of %s', (_name, text) => {
+		expect([...captions.transcriptOf(text)].length).toBeGreaterThan(9);
+		const part = { text, start: 0, end: 1 };
+		const extension = text.startsWith('[') ? 'json' : 'srt';
+		expect([...captions.mergeTranscripts(extension, [part])].length).toBeGreaterThan(9);
 	});
 });
 
