@@ -1,7 +1,7 @@
 /** Joins sound files of one format as streams: a first pass gathers the facts for a plan, a second one writes. */
 import { infoFrame, silentFrame } from './mp3';
 import { inWords, partName } from './sound';
-import type { ByteRange, NameOf, Point, Sound, SoundFacts } from './sound';
+import type { ByteRange, NameOf, Sound, SoundFacts } from './sound';
 import { MOST_BYTES, silentSample, wavHeader } from './wav';
 
 export interface Joinable {
@@ -75,27 +75,23 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const silence =
 		first.kind === 'mp3' ? silentFrame(first.format, bitrateIndex) : silentSample(first.format);
 	const pauseBytes = pause * silence.length;
-	const points: Point[] = [];
 	const times: Joinable['parts'] = [];
 	const doubled: Array<number | undefined> = [];
 	let [units, bytes] = [0, 0];
 	for (const [index, part] of parts.entries()) {
 		if (index > 0) {
-			points.push([units, bytes]);
 			units += pause;
 			bytes += pauseBytes;
 		}
-		points.push([units, bytes]);
 		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
 		const copies = isMono(part) ? first.format.channels : 1;
 		doubled.push(copies === 2 ? bytesOf(part) : undefined);
 		units += part.units;
 		bytes += part.bytes * copies;
 	}
-	points.push([units, bytes]);
 	const head =
 		first.kind === 'mp3'
-			? infoFrame(first.format, bitrateIndex, points)
+			? infoFrame(first.format, { frames: units, bytes, bitrateIndex })
 			: wavHeader(first.format, bytes);
 	// Chunks of a WAV file have an even size.
 	const padding = Buffer.alloc(first.kind === 'wav' ? bytes % 2 : 0);

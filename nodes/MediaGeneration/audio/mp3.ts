@@ -11,7 +11,7 @@ import {
 	isOneFormat,
 	readFrame,
 } from './mpeg';
-import { noSound, type Point, type Scan, type SoundFacts, type Unread } from './sound';
+import { noSound, type Scan, type SoundFacts, type Unread } from './sound';
 import { MOST_BYTES } from './wav';
 
 function sideInfoBytes({ version, channels }: FrameHeader): number {
@@ -27,36 +27,24 @@ export function silentFrame(header: FrameHeader, index = 1): Buffer {
 	return frame;
 }
 
-const TABLE_ENTRIES = 100;
+interface Frames {
+	frames: number;
+	bytes: number;
+	/** Undefined if it varies. */
+	bitrateIndex: number | undefined;
+}
 
-/** Players read from this frame how long the sound is, and where a time lies. @param points between which the bit rate hardly varies: from the first frame to the end of the last one */
-export function infoFrame(
-	header: FrameHeader,
-	bitrateIndex: number | undefined,
-	points: readonly Point[],
-): Buffer {
-	const [frames, bytes] = points.at(-1) ?? [0, 0];
+/** Players read from this frame how long the sound is. */
+export function infoFrame(header: FrameHeader, { frames, bytes, bitrateIndex }: Frames): Buffer {
 	const at = HEADER_BYTES + sideInfoBytes(header);
 	let index = bitrateIndex ?? 1;
-	while (frameLength(header, index) < at + 16 + TABLE_ENTRIES) index += 1;
+	while (frameLength(header, index) < at + 16) index += 1;
 	const frame = silentFrame(header, index);
-	const total = frame.length + bytes;
 	frame.write(bitrateIndex === undefined ? 'Xing' : 'Info', at);
-	// Flags: frame count, byte count and seek table follow.
-	frame.writeUInt32BE(1 | 2 | 4, at + 4);
+	// Flags: frame count and byte count follow.
+	frame.writeUInt32BE(1 | 2, at + 4);
 	frame.writeUInt32BE(frames, at + 8);
-	frame.writeUInt32BE(Math.min(total, MOST_BYTES), at + 12);
-	const wanted = (entry: number) => Math.floor((entry * frames) / TABLE_ENTRIES);
-	let entry = 0;
-	let [from, before] = [0, 0];
-	for (const [to, after] of points) {
-		for (; wanted(entry) < to; entry += 1) {
-			const passed = before + ((after - before) * (wanted(entry) - from)) / (to - from);
-			const position = frame.length + passed;
-			frame[at + 16 + entry] = Math.min(255, Math.floor((256 * position) / total));
-		}
-		[from, before] = [to, after];
-	}
+	frame.writeUInt32BE(Math.min(frame.length + bytes, MOST_BYTES), at + 12);
 	return frame;
 }
 

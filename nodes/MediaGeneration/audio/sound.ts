@@ -4,9 +4,6 @@ import type { FrameHeader } from './mpeg';
 /** Bytes of a file, from the first (inclusive) to the second (exclusive). */
 export type ByteRange = readonly [from: number, to: number];
 
-/** The number of bytes of sound before a unit. */
-export type Point = readonly [unit: number, bytes: number];
-
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
 interface FactsOf<Kind, Format> {
 	kind: Kind;

@@ -83,38 +83,22 @@ describe('MP3', () => {
 		expect(await pauseOf(60_000)).toBe(2297);
 	});
 
-	test('the header frame says what is there', async () => {
-		const files = TEXTS.map((text) => toneMp3(text, { title: text }));
-		const { plan: made, file } = await join_(files, 100);
-		const at = file.indexOf('Info');
-		expect(at).toBe(4 + 17);
-		expect(file.readUInt32BE(at + 4)).toBe(7);
-		expect(file.readUInt32BE(at + 8)).toBe(Math.round((made.durationSeconds * 44100) / 1152));
-		expect(file.readUInt32BE(at + 12)).toBe(file.length);
-		// All frames have one bit rate: where each hundredth begins is a straight line.
-		for (const [entry, place] of file.subarray(at + 16, at + 116).entries())
-			expect(Math.abs(place - 2.56 * entry)).toBeLessThan(4);
-		// Behind that table the frame is empty.
-		const behind = file.subarray(at + 16 + 100, 417);
-		expect(behind).toEqual(Buffer.alloc(behind.length));
-	});
-
-	test('where the bit rate varies, its table leads a player to where each part lies', async () => {
-		const bitrates = [192, 32, 192] as const;
+	test.each([
+		['Info', [128, 128, 128]],
+		['Xing', [192, 32, 192]],
+	] as const)('the header frame %s says what is there', async (mark, bitrates) => {
 		const files = bitrates.map((bitrate, index) =>
 			toneMp3(TEXTS[index] ?? '', { header: false, bitrate }),
 		);
-		const { plan: made, file } = await join_(files, 400);
-		expect(file.indexOf('Xing')).toBe(4 + 17);
-		expect(file.indexOf('Info')).toBe(-1);
-		// 44,100 Hz at 48 kbit/s: the first frame that has space for the table.
-		expect(made.head).toHaveLength(156);
-		for (const [index, part] of files.entries()) {
-			const { start = NaN } = made.parts[index] ?? {};
-			const jumped = file[4 + 17 + 16 + Math.round((100 * start) / made.durationSeconds)];
-			const share = file.indexOf(part) / file.length;
-			expect(Math.abs((jumped ?? NaN) / 256 - share)).toBeLessThan(0.02);
-		}
+		const { plan: made, file } = await join_(files, 100);
+		const at = 4 + 17;
+		expect(file.toString('latin1', at, at + 4)).toBe(mark);
+		expect(file.readUInt32BE(at + 4)).toBe(3);
+		expect(file.readUInt32BE(at + 8)).toBe(Math.round((made.durationSeconds * 44100) / 1152));
+		expect(file.readUInt32BE(at + 12)).toBe(file.length);
+		// Behind that the frame is empty.
+		const behind = made.head.subarray(at + 16);
+		expect(behind).toEqual(Buffer.alloc(behind.length));
 	});
 });
 
