@@ -15,7 +15,7 @@ import {
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/ui';
 import { credentialTest } from './methods/testedBy';
-import { resumeWebhooks, waitingTooltip } from './suspend/notes';
+import { resumeWebhooks, waitingTooltip } from './suspend/resumeUrl';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const forBuilders = {

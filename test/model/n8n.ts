@@ -10,7 +10,7 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { WEBHOOK_PATH } from '../../nodes/MediaGeneration/suspend/notes';
+import { WEBHOOK_PATH } from '../../nodes/MediaGeneration/suspend/resumeUrl';
 import type { BinaryStore } from '../support/binaryStore';
 import { fakeN8n, ofCall, Traces, type Answered, type Given } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';

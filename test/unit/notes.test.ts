@@ -1,15 +1,15 @@
 import {
-	isCalledBack,
 	notesReference,
 	readNotes,
 	writeNotes,
-	type NotedTask,
+	type WaitingTask,
 	type Notes,
 } from '../../nodes/MediaGeneration/suspend/notes';
+import { isCalledBack } from '../../nodes/MediaGeneration/suspend/resumeUrl';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { FILES } from './itemSettings';
 
-const WATCH: NotedTask = {
+const WATCH: WaitingTask = {
 	taskId: 't1',
 	createdAt: 1_000_000,
 	deadline: 2_000_000,

@@ -1,7 +1,7 @@
 /** The loop of a sleeping execution: when it polls, and when and how often it calls n8n. On a virtual clock, with a service and an n8n in a few lines. */
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
-import type { NotedTask } from '../../nodes/MediaGeneration/suspend/notes';
+import type { WaitingTask } from '../../nodes/MediaGeneration/suspend/notes';
 import { watchOver } from '../../nodes/MediaGeneration/suspend/watch';
 import { answer, scriptedClient } from '../support/replies';
 import { fakeN8n } from '../support/n8n';
@@ -84,7 +84,7 @@ class World {
 		const { id, client, start, n8n } = this;
 		const { context } = n8n;
 		const deadline = start + 5 * HOUR;
-		const tasks = Object.keys(this.tasks).map((taskId): NotedTask => ({
+		const tasks = Object.keys(this.tasks).map((taskId): WaitingTask => ({
 			...{
 				taskId,
 				kind: 'x',

@@ -5,10 +5,10 @@ import { now } from '../../nodes/MediaGeneration/base/clock';
 import {
 	CONTEXT_FIELD,
 	readNotes,
-	waitingTooltip,
-	type NotedTask,
+	type WaitingTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { suspend, type Sleeper } from '../../nodes/MediaGeneration/suspend/suspend';
+import { waitingTooltip } from '../../nodes/MediaGeneration/suspend/resumeUrl';
+import { suspend, type SuspendedItem } from '../../nodes/MediaGeneration/suspend/suspend';
 import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import { itemsToPassOn } from '../../nodes/MediaGeneration/n8n/sleep';
@@ -20,15 +20,15 @@ const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signa
 const KEY = 'sk_0123456789';
 const HOUR = 3_600_000;
 
-const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): NotedTask => ({
+const sleepingTask = (taskId: string, deadline = Date.now() + HOUR): WaitingTask => ({
 	...{ taskId, requestAddresses: [], named: true, callsBack: true },
 	...{ createdAt: Date.now(), deadline },
 });
-const open = (...tasks: NotedTask[]): Sleeper => ({
+const open = (...tasks: WaitingTask[]): SuspendedItem => ({
 	items: [{ json: { task_id: tasks[0]?.taskId } }],
-	open: { tasks, files: FILES, carriesInput: false },
+	waits: { tasks, files: FILES, carriesInput: false },
 });
-const complete = (...items: INodeExecutionData[]): Sleeper => ({ items, open: null });
+const complete = (...items: INodeExecutionData[]): SuspendedItem => ({ items, waits: null });
 
 /** Its loop sleeps for good. */
 beforeEach(() => {
@@ -36,11 +36,11 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-async function asleep(sleepers: Sleeper[]) {
+async function asleep(suspended: SuspendedItem[]) {
 	const { context, kept: store, entry, waits, metadata } = fakeN8n();
 	const client = scriptedClient(() => noAnswer());
 	cleanerOf(context).knows({ apiKey: KEY, callbackSecret: '' });
-	const items = await suspend(context, client, { sleepers, resumeUrl: RESUME_URL });
+	const items = await suspend(context, client, { suspended, resumeUrl: RESUME_URL });
 	const kept = entry.data.main[0] ?? [];
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	if (notes === undefined) throw new Error('no notes');

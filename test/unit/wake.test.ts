@@ -12,8 +12,8 @@ import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import {
 	CONTEXT_FIELD,
 	writeNotes,
-	type NotedTask,
-	type OpenItem,
+	type WaitingTask,
+	type WaitingItem,
 } from '../../nodes/MediaGeneration/suspend/notes';
 import { type Machine, onMachine } from '../support/machine';
 import { FILES } from './itemSettings';
@@ -30,7 +30,7 @@ const onClock = async <T>(act: (machine: Machine) => Promise<T>): Promise<T> =>
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0 picture', 'latin1');
 
-const taskOf = (taskId: string): NotedTask => ({
+const taskOf = (taskId: string): WaitingTask => ({
 	taskId,
 	createdAt: Date.now() - 60_000,
 	deadline: Date.now() + 1e13,
@@ -38,7 +38,7 @@ const taskOf = (taskId: string): NotedTask => ({
 	named: false,
 	callsBack: true,
 });
-const open = (...taskIds: string[]): OpenItem => ({
+const open = (...taskIds: string[]): WaitingItem => ({
 	tasks: taskIds.map(taskOf),
 	files: FILES,
 	carriesInput: false,
@@ -48,7 +48,7 @@ const open = (...taskIds: string[]): OpenItem => ({
 type Said = string | number | { statusCode: number; headers: object } | object;
 
 interface Setting {
-	notes?: Array<OpenItem | null>;
+	notes?: Array<WaitingItem | null>;
 	items?: INodeExecutionData[];
 	says?: (taskId: string, count: number) => Said;
 	baseUrl?: string;
@@ -149,7 +149,7 @@ function sleeping({
 }
 const told = (status: number, body: object) => ({ status, body, items: undefined });
 
-const RUNS = told(202, { received: true, ignored: 'its tasks have not all ended' });
+const RUNS = told(202, { received: true, ignored: 'its tasks have not all finished' });
 const UNREAD = told(503, { received: false, error: 'the service could not be asked, try again' });
 const BUSY = { received: false, error: 'the execution is being resumed, try again' };
 const MINUTE = 60_000;

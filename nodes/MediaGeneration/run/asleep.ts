@@ -6,8 +6,8 @@ import { unfinishedJson } from '../files/parts';
 import { getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import type { Waking } from '../suspend/checks';
-import type { NotedTask } from '../suspend/notes';
-import { suspend, type Sleeper } from '../suspend/suspend';
+import type { WaitingTask } from '../suspend/notes';
+import { suspend, type SuspendedItem } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
 import type { ItemResult } from './item';
@@ -27,11 +27,11 @@ export async function goToSleep(
 	hintAtSleep(context);
 	const byItem = new Map<number, ItemResult[]>();
 	for (const result of results) getOrCreate(byItem, result.index, () => []).push(result);
-	const sleepers = report.items.map((fields) =>
-		sleeperOf(report, fields, { own: byItem.get(fields.itemIndex) ?? [], waking }),
+	const suspended = report.items.map((fields) =>
+		suspendedItem(report, fields, { own: byItem.get(fields.itemIndex) ?? [], waking }),
 	);
 	try {
-		return await suspend(context, client, { sleepers, resumeUrl: waking.resumeUrl });
+		return await suspend(context, client, { suspended, resumeUrl: waking.resumeUrl });
 	} catch (error) {
 		const awake = results.map((each) => {
 			if (each.kind !== 'asleep') return each;
@@ -42,19 +42,19 @@ export async function goToSleep(
 	}
 }
 
-function sleeperOf(
+function suspendedItem(
 	report: Report,
 	fields: ItemFields,
 	{ own, waking }: { own: readonly ItemResult[]; waking: Waking },
-): Sleeper {
+): SuspendedItem {
 	const asleep = own.find(({ kind }) => kind === 'asleep');
 	if (asleep?.kind !== 'asleep')
-		return { items: own.flatMap((each) => report.itemsOf(each)), open: null };
+		return { items: own.flatMap((each) => report.itemsOf(each)), waits: null };
 	const { item, parts, taskIds } = asleep;
 	const { assembly, settings } = item;
 	const clean = cleanerOf(report.context);
 	// The files of a part that is done are dropped, because they would stay in memory: waking fetches them again.
-	const tasks = parts.map((part): NotedTask => {
+	const tasks = parts.map((part): WaitingTask => {
 		// Workflows can read the notes, and a service shows a task with its receive URL.
 		if (part.kind === 'done') return { ...part.watch, known: clean.value(part.task) };
 		// The watch loop starts from nothing. Without this it would take a later 404 for a mistyped ID.
@@ -63,6 +63,6 @@ function sleeperOf(
 	});
 	const input = includedInput(fields);
 	const json = unfinishedJson(assembly, taskIds, parts[0]?.task);
-	const open = { tasks, files: settings.files, carriesInput: input !== undefined };
-	return { items: [carryInput({ json }, input)], open };
+	const waits = { tasks, files: settings.files, carriesInput: input !== undefined };
+	return { items: [carryInput({ json }, input)], waits };
 }

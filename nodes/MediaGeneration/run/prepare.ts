@@ -10,7 +10,7 @@ import {
 } from '../base/outcomes';
 import { inPieces } from '../n8n/realClock';
 import { checkSuspension, warnOfWorkflowTimeout, type Waking } from '../suspend/checks';
-import { isCalledBack } from '../suspend/notes';
+import { isCalledBack } from '../suspend/resumeUrl';
 import { readBalance } from '../transport/reading';
 import { ownAddress, prepareReceiveUrl, warnOfCallbackUrls } from '../trigger/receiveUrl';
 import { requestHash } from '../task/identity';

@@ -8,8 +8,9 @@ import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
 import { callSelf } from '../transport/client';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
-import { CONTEXT_FIELD, notesReference, resumeUrlOf } from './notes';
-import { isOfRunning, shownReply } from './watch';
+import { CONTEXT_FIELD, notesReference } from './notes';
+import { isOfRunning, shownReply } from './ownCalls';
+import { resumeUrlOf } from './resumeUrl';
 
 const POLL_INSTEAD = `set 'Wait Mode' to "Poll". Nothing was created.`;
 

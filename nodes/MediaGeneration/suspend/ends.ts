@@ -1,11 +1,11 @@
-/** Asks the service whether all tasks of a sleeping execution have ended. */
+/** Asks the service whether all tasks of a sleeping execution have finished. */
 import { now } from '../base/clock';
 import { realClock } from '../n8n/realClock';
 import { notShown } from '../answers/failures';
 import { askUntilClear } from '../transport/until';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../answers/verdict';
-import type { NotedTask } from './notes';
-import { POLLS_AT_ONCE, type Asleep } from './watch';
+import type { Sleep, WaitingTask } from './notes';
+import { POLLS_AT_ONCE } from './watch';
 
 /** `late`: its own deadline passed while the execution slept on for other tasks. */
 export type TaskEnd = Ended | 'late';
@@ -14,28 +14,28 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Tasks that our own loop, which has polled all until they ended, gave up. */
+	/** Tasks that our own loop, which has polled all until they finished, gave up. */
 	givenUp: readonly string[];
 }
 
 type Polled =
-	| { kind: 'over'; ends: ReadonlyMap<string, TaskEnd> }
+	| { kind: 'finished'; ends: ReadonlyMap<string, TaskEnd> }
 	/** `isReported`: it is the task that the caller named. */
 	| { kind: 'running' | 'unread'; isReported: boolean };
 
-/** Begins with the task that the caller names, and stops at the first one that has not ended. */
+/** Begins with the task that the caller names, and stops at the first one that has not finished. */
 export async function pollUntilOneRuns(
-	asleep: Asleep,
+	sleep: Sleep,
 	reported: Reported,
 	signal: AbortSignal,
 ): Promise<Polled> {
-	const isReported = ({ taskId }: NotedTask) => taskId === reported.taskId;
-	const others = asleep.tasks.filter((task) => !isReported(task));
+	const isReported = ({ taskId }: WaitingTask) => taskId === reported.taskId;
+	const others = sleep.tasks.filter((task) => !isReported(task));
 	const ends = new Map<string, TaskEnd>();
-	let some = asleep.tasks.filter(isReported);
+	let some = sleep.tasks.filter(isReported);
 	for (let at = 0; some.length > 0; at += POLLS_AT_ONCE) {
 		const polled = await Promise.all(
-			some.map(async (task) => await poll(asleep, { ...task, signal }, reported)),
+			some.map(async (task) => await poll(sleep, { ...task, signal }, reported)),
 		);
 		for (const [index, end] of polled.entries()) {
 			if (end === 'running' || end === 'unread') return { kind: end, isReported: at === 0 };
@@ -43,12 +43,12 @@ export async function pollUntilOneRuns(
 		}
 		some = others.slice(at, at + POLLS_AT_ONCE);
 	}
-	return { kind: 'over', ends };
+	return { kind: 'finished', ends };
 }
 
 async function poll(
-	{ client }: Asleep,
-	task: NotedTask & { signal: AbortSignal },
+	{ client }: Sleep,
+	task: WaitingTask & { signal: AbortSignal },
 	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
 	const { taskId, known, deadline } = task;

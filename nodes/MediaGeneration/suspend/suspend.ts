@@ -1,4 +1,4 @@
-/** Puts an execution to sleep until its tasks have ended. Its items are output if the deadline passes, so they carry the task IDs. */
+/** Puts an execution to sleep until its tasks have finished. Its items are output if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { endpointOf } from '../task/earlier';
@@ -8,42 +8,36 @@ import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
-import {
-	CONTEXT_FIELD,
-	lastDeadline,
-	notedTasks,
-	tooltipFragment,
-	writeNotes,
-	type OpenItem,
-} from './notes';
+import { CONTEXT_FIELD, lastDeadline, tasksIn, writeNotes, type WaitingItem } from './notes';
+import { tooltipFragment } from './resumeUrl';
 import { watchOver } from './watch';
 
-/** What remains of an input item. */
-export interface Sleeper {
+/** What becomes of an input item when the execution is suspended. */
+export interface SuspendedItem {
 	/** Output at the deadline: the first one in its place, the others after all of those. */
 	items: INodeExecutionData[];
 	/** null: they are complete. */
-	open: OpenItem | null;
+	waits: WaitingItem | null;
 }
 
 export async function suspend(
 	context: IExecuteFunctions,
 	client: ServiceClient,
-	{ sleepers, resumeUrl }: { sleepers: readonly Sleeper[]; resumeUrl: string },
+	{ suspended, resumeUrl }: { suspended: readonly SuspendedItem[]; resumeUrl: string },
 ): Promise<INodeExecutionData[]> {
-	const first = sleepers.map(({ items: [item = { json: {} }] }, index) => {
+	const first = suspended.map(({ items: [item = { json: {} }] }, index) => {
 		return { ...item, pairedItem: { item: index } };
 	});
 	// They come last, because n8n links the items of a woken node by position.
-	const further = sleepers.flatMap(({ items }) => items.slice(1));
+	const further = suspended.flatMap(({ items }) => items.slice(1));
 	const node = context.getNode();
 	// The deadline outputs them without another call of this node.
 	const all = [...first, ...further].map((item) => plainFailureItem(node, item));
 	const items = await cleanItems(context, all);
-	const open = [...sleepers.map((sleeper) => sleeper.open), ...further.map(() => null)];
-	const notes = { id: randomUUID(), items: open };
+	const waiting = [...suspended.map(({ waits }) => waits), ...further.map(() => null)];
+	const notes = { id: randomUUID(), items: waiting };
 	storeOf(context)[CONTEXT_FIELD] = writeNotes(notes);
-	const tasks = notedTasks(notes);
+	const tasks = tasksIn(notes);
 	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
 	// The tooltip reads this URL, which has no token.
 	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(tasks, deadline);

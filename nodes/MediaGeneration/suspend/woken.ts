@@ -1,5 +1,5 @@
 /** Makes the output of an execution that wakes: exactly one item per sleeping item, in order. */
-import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
 import { failureItem, plainFailureItem } from '../files/nodeError';
@@ -9,20 +9,13 @@ import { failureOfWhole, leftIn, type Assembly } from '../files/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../answers/verdict';
 import type { TaskEnd } from './ends';
-import type { Notes, OpenItem } from './notes';
-import type { Asleep } from './watch';
-
-/** A sleeping execution as a call finds it. */
-export interface Sleeping extends Asleep {
-	context: IWebhookFunctions;
-	items: INodeExecutionData[];
-	notes: Notes;
-}
+import type { WaitingItem } from './notes';
+import type { StoredSleep } from './wakingCall';
 
 type Ends = ReadonlyMap<string, TaskEnd>;
 
 export async function wokenItems(
-	{ context, client, items, notes }: Sleeping,
+	{ context, client, items, notes }: StoredSleep,
 	ends: Ends,
 	signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
@@ -38,11 +31,11 @@ export async function wokenItems(
 	return await cleanItems(context, output);
 }
 
-/** Returns undefined if the item's own deadline passed before its tasks had ended: it stays as it is. */
+/** Returns undefined if the item's own deadline passed before its tasks had finished: it stays as it is. */
 async function wokenItem(
 	delivery: Delivery,
 	ends: Ends,
-	{ note, item, index }: { note: OpenItem; item: INodeExecutionData; index: number },
+	{ note, item, index }: { note: WaitingItem; item: INodeExecutionData; index: number },
 ): Promise<INodeExecutionData | undefined> {
 	const { tasks, files, carriesInput } = note;
 	const assembly: Assembly = leftIn(item.json)?.assembly ?? {

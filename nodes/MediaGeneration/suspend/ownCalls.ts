@@ -1,0 +1,56 @@
+/** Calls of this node to the resume URL of its own sleeping executions, and what their replies mean. */
+import type { IDataObject } from 'n8n-workflow';
+import { asText, isObject, type JsonObject } from '../base/json';
+import type { SelfReply } from '../transport/client';
+import type { Sleep } from './notes';
+import { WEBHOOK_PATH } from './resumeUrl';
+
+/**
+ * The body of such a call. Many know the URL, but only this node knows the ID of the sleep, which is nowhere but in the notes.
+ * @param says `given_up`: tasks that a loop gave up; `asks`: only whether the execution is still in this sleep
+ */
+export function ownCall({ id, tasks }: Sleep, says: IDataObject): IDataObject {
+	return { id: tasks[0]?.taskId, sleep_id: id, ...says };
+}
+
+/** n8n redirects callers to a form while that is the last node which it has stored, whether the execution runs, waits or has finished. */
+const TO_FORM = new RegExp(`^/(?!.*webhook-waiting).*/${WEBHOOK_PATH}\\?`);
+
+const isOfNode = ({ received }: JsonObject) => typeof received === 'boolean';
+const isOfN8n = ({ code, message }: JsonObject) =>
+	typeof code === 'number' && typeof message === 'string';
+
+type Heard = { status: number; location: string; body: JsonObject };
+
+/** What a reply says about a sleep; the first row that fits counts. n8n's own replies come from its waiting-webhooks.js and response-helper.js (2.41). */
+const MEANINGS = [
+	// n8n has yet to store the sleep, or is starting, or the execution has gone.
+	['missing', ({ location }) => TO_FORM.test(location)],
+	// This node, in another sleep.
+	['ended', ({ status, body }) => isOfNode(body) && status === 404],
+	['ended', ({ status, body }) => isOfNode(body) && status === 200 && body.ignored !== undefined],
+	// This node, in this sleep.
+	['handled', ({ body }) => isOfNode(body)],
+	['unknown', ({ body }) => !isOfN8n(body)],
+	['ended', ({ body }) => String(body.message).includes('has finished')],
+	['missing', ({ status }) => status === 404],
+	// n8n itself: the execution runs, or is being woken.
+	['busy', () => true],
+] as const satisfies ReadonlyArray<readonly [string, (heard: Heard) => boolean]>;
+
+export function meaningOf(reply: SelfReply): (typeof MEANINGS)[number][0] {
+	if (reply.status === undefined) return 'unknown';
+	const { status, location, body } = reply;
+	const heard = { status, location: asText(location) ?? '', body: isObject(body) ? body : {} };
+	return MEANINGS.find(([, fits]) => fits(heard))?.[0] ?? 'unknown';
+}
+
+/** Whether this n8n has answered about an execution that runs. */
+export function isOfRunning(reply: SelfReply): boolean {
+	const meaning = meaningOf(reply);
+	return meaning === 'busy' || (meaning === 'missing' && reply.status !== 404);
+}
+
+export function shownReply(reply: SelfReply): string {
+	return reply.status === undefined ? reply.reason : `it answered HTTP ${reply.status}`;
+}
