@@ -10,6 +10,19 @@ type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 /** The response to the call that is being handled, or `stored` once n8n has stored its execution. */
 type EventState = CallResponse | 'stored';
 
+interface End {
+	taskId: string;
+	status: string;
+	withFiles?: boolean;
+	/** null: one that nothing verifies. */
+	reference: string | null | undefined;
+}
+
+/** Names an event: `done` without files must not replace `done` with files, nor an unverified reference a verified one. */
+export function eventOf({ taskId, status, withFiles = true, reference = '' }: End): string {
+	return JSON.stringify([taskId.toLowerCase(), status, withFiles, reference]);
+}
+
 /** What a process remembers of a workflow. */
 class Memory {
 	readonly states = new BoundedMap<string, EventState>(5_000);

@@ -1,22 +1,106 @@
-/** Serves the trigger's webhook: checks, confirms, answers (docs/trigger.md, "What it answers"). */
+/**
+ * Serves the trigger's webhook (docs/trigger.md, "What it answers"). A callback is signed, read, confirmed and counted, in this order: each
+ * step costs more than the one before, and a step that refuses it throws a CallRefusal.
+ */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { TriggerSettings } from '../actions/trigger';
+import { isSameId, type Task } from '../answers/task';
+import { BoundedMap } from '../base/boundedMap';
+import { now } from '../base/clock';
 import { urlOf } from '../base/json';
 import { quote } from '../base/words';
-import { recentClient, type ServiceClient } from '../transport/client';
-import { BoundedMap } from '../base/boundedMap';
 import { cleanerOf, cleanItems, logOf } from '../n8n/clean';
-import { now } from '../base/clock';
-import { isSameId, type Task } from '../answers/task';
+import { recentClient, type ServiceClient } from '../transport/client';
 import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
-import { Events } from './once';
-import { comparedToShown, referenceIn, signatureProblem } from './signature';
+import { eventOf, Events } from './once';
+import { nonceIn, referenceIn, signatureProblem, vouchedByShown } from './signature';
 import { postedTo, refuse, CallRefusal } from './webhook';
 
 interface CalledUrl {
 	url: URL;
 	signed: boolean;
+}
+
+/** What the service or this n8n knows of a task is nobody's business without a signature: all refusals get the same words. */
+const UNSIGNED_WORDS =
+	"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
+
+/** Never throws: n8n would start the workflow with an empty item. */
+export async function receive(
+	context: IWebhookFunctions,
+	settings: TriggerSettings,
+): Promise<IWebhookResponseData> {
+	// The host is a placeholder, because n8n does not know its external address.
+	const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
+	if (url === undefined)
+		return refuse(context, 'a callback', new CallRefusal(400, 'its address can not be read'));
+	const call: CalledUrl = { url, signed: false };
+	return await start(context, settings, call).catch((error: unknown) => {
+		// What is wrong with the post itself tells nothing about a task.
+		const says = call.signed || !(error instanceof CallRefusal) || error.status === 400;
+		const shown = says ? error : new CallRefusal(error.status, UNSIGNED_WORDS);
+		return refuse(context, 'a callback', shown);
+	});
+}
+
+async function start(
+	context: IWebhookFunctions,
+	settings: TriggerSettings,
+	call: CalledUrl,
+): Promise<IWebhookResponseData> {
+	// The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution.
+	const deadline = now() + 12_000;
+	const client = await recentClient(context);
+	// Before the body is read, so that a caller without a signature learns nothing and costs nothing.
+	checkSignature(context, call, client);
+	const { url, signed } = call;
+	const reference = referenceIn(url);
+	const posted = await postedTo(context, settings.verify);
+	const { taskId } = posted;
+	// Listening in the editor takes one event, and a tester sends the same task again.
+	const memory = context.getMode() === 'manual' ? undefined : new Events(context);
+	const events = settings.deduplicate ? memory : undefined;
+	// A duplicate costs no request: a task that has ended no longer changes.
+	if (posted.task) events?.check(eventOf({ taskId, status: posted.task.status, reference }));
+	const asked = { posted, signed, deadline };
+	const verdict = await judgePosted(settings.verify ? client : undefined, asked);
+	const { task } = verdict;
+	const vouched = (settings.verify ? vouchedByShown(url, task.raw) : undefined) ?? signed;
+	const isVerified = reference === undefined || vouched;
+	checkSelected(task, settings);
+	const item = receivedItem({
+		task_id: spelled(taskId, task),
+		// Other calls that name the same task share this object.
+		task: structuredClone(task.raw),
+		verified: settings.verify,
+		signed,
+		reference,
+		reference_verified: isVerified,
+	});
+	const workflowData = [await cleanItems(context, [item])];
+	if (signed) memory?.bind(nonceIn(url), taskId.toLowerCase());
+	// A running task does not get here, except one that is done without a file.
+	const withFiles = verdict.kind !== 'running';
+	const end = { taskId, status: task.status, withFiles, reference: isVerified ? reference : null };
+	events?.claim(eventOf(end), context.getResponseObject());
+	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
+	return { webhookResponse: { received: true }, workflowData };
+}
+
+/** Throws a CallRefusal for a URL without the signature that it should have. */
+function checkSignature(
+	context: IWebhookFunctions,
+	call: CalledUrl,
+	{ credentials }: ServiceClient,
+): void {
+	const { callbackSecret } = credentials;
+	call.signed = callbackSecret !== '';
+	if (!call.signed) return;
+	const problem = signatureProblem(call.url, callbackSecret, Date.now());
+	if (problem === undefined) return cleanerOf(context).hasUrl(call.url.href);
+	reportUnsigned(context, problem);
+	throw new CallRefusal(401, problem);
 }
 
 /** Epoch ms until which a trigger's calls without a signature are not reported again. */
@@ -33,107 +117,17 @@ function reportUnsigned(context: IWebhookFunctions, problem: string): void {
 	);
 }
 
-/** Throws a CallRefusal for a URL without the signature that it should have. */
-function checkCall(
-	context: IWebhookFunctions,
-	call: CalledUrl,
-	{ credentials }: ServiceClient,
-): void {
-	const { callbackSecret } = credentials;
-	call.signed = callbackSecret !== '';
-	if (!call.signed) return;
-	const problem = signatureProblem(call.url, callbackSecret, Date.now());
-	if (problem === undefined) return cleanerOf(context).hasUrl(call.url.href);
-	reportUnsigned(context, problem);
-	throw new CallRefusal(401, problem);
-}
-
-function ignoredBecause(task: Task, { statuses, types }: TriggerSettings): string | undefined {
+/** Throws a CallRefusal for a task that the trigger's fields leave out. */
+function checkSelected(task: Task, { statuses, types }: TriggerSettings): void {
+	const ignore = (why: string) => new CallRefusal(200, why);
 	const status = `status "${quote(task.status) ?? ''}"`;
-	if (task.state === 'running') return `the task is not finished (${status})`;
-	if (!statuses.includes(task.status)) return `${status} is not selected`;
+	if (task.state === 'running') throw ignore(`the task is not finished (${status})`);
+	if (!statuses.includes(task.status)) throw ignore(`${status} is not selected`);
 	if (types.length > 0 && !types.includes((task.type ?? '').toLowerCase()))
-		return `type "${quote(task.type) ?? ''}" is not selected`;
-	return undefined;
+		throw ignore(`type "${quote(task.type) ?? ''}" is not selected`);
 }
 
 /** Prefers the service's spelling of a posted ID, but keeps the posted one if the service names another task. */
 function spelled(taskId: string, { id }: Task): string {
 	return id !== undefined && isSameId(id, taskId) ? id : taskId;
-}
-
-/** Whether the call's reference is that of the task. Throws a CallRefusal for a task that belongs to another trigger. */
-function isReferenceVerified({ url, signed }: CalledUrl, task: Task, verify: boolean): boolean {
-	const shown = verify ? comparedToShown(url, task.raw) : 'not shown';
-	if (shown === 'other trigger')
-		throw new CallRefusal(403, 'the task has the Callback URL of another trigger');
-	const isShown = shown === 'same' || (shown === 'not shown' && signed);
-	return referenceIn(url) === undefined || isShown;
-}
-
-async function handle(context: IWebhookFunctions, settings: TriggerSettings, call: CalledUrl) {
-	// The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution.
-	const deadline = now() + 12_000;
-	const client = await recentClient(context);
-	// The token is checked before the body is read, so that a caller without one learns nothing and costs nothing.
-	checkCall(context, call, client);
-	const { url, signed } = call;
-	const reference = referenceIn(url);
-	const posted = await postedTo(context, settings.verify);
-	const { taskId } = posted;
-	// `done` without files must not replace `done` with files, nor an unverified reference a verified one.
-	const eventOf = (status: string, { withFiles = true, verified = true } = {}) =>
-		JSON.stringify([taskId.toLowerCase(), status, withFiles, verified ? (reference ?? '') : null]);
-	// Listening in the editor takes one event, and a tester sends the same task again.
-	const memory = context.getMode() === 'manual' ? undefined : new Events(context);
-	const events = settings.deduplicate ? memory : undefined;
-	// A duplicate costs no request: a task that has ended no longer changes.
-	if (posted.task) events?.check(eventOf(posted.task.status));
-	const asked = { posted, signed, deadline };
-	const verdict = await judgePosted(settings.verify ? client : undefined, asked);
-	const { task } = verdict;
-	const verified = isReferenceVerified(call, task, settings.verify);
-	const ignored = ignoredBecause(task, settings);
-	if (ignored !== undefined) throw new CallRefusal(200, ignored);
-	const item = receivedItem({
-		task_id: spelled(taskId, task),
-		// Other calls that name the same task share this object.
-		task: structuredClone(task.raw),
-		verified: settings.verify,
-		signed,
-		reference,
-		reference_verified: verified,
-	});
-	const workflowData = [await cleanItems(context, [item])];
-	if (signed) memory?.bind(url.searchParams.get('nonce') ?? '', taskId.toLowerCase());
-	// A running task does not get here, except one that is done without a file.
-	const event = eventOf(task.status, { withFiles: verdict.kind !== 'running', verified });
-	events?.claim(event, context.getResponseObject());
-	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	return { webhookResponse: { received: true }, workflowData };
-}
-
-/** What the service or this n8n knows of a task is nobody's business without a signature: all refusals get the same words. */
-const UNSIGNED_WORDS =
-	"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
-
-export async function receive(
-	context: IWebhookFunctions,
-	settings: TriggerSettings,
-): Promise<IWebhookResponseData> {
-	// The host is a placeholder, because n8n does not know its external address.
-	const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
-	// n8n would start the workflow with an empty item if this threw.
-	if (url === undefined)
-		return refuse(context, 'a callback', new CallRefusal(400, 'its address can not be read'));
-	const call: CalledUrl = { url, signed: false };
-	return await handle(context, settings, call).catch((error: unknown) => {
-		// What is wrong with the post itself tells nothing about a task.
-		const says = call.signed || !(error instanceof CallRefusal) || error.status === 400;
-		return refuse(
-			context,
-			'a callback',
-			says ? error : new CallRefusal(error.status, UNSIGNED_WORDS),
-		);
-	});
 }

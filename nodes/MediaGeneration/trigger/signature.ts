@@ -3,8 +3,9 @@
  * nobody who may use the credential gets a signature sent to a URL of their own. Each is good for one trigger and one task (`once.ts`).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
-import { isGiven, isObject, urlOf, type JsonObject } from '../base/json';
+import { isObject, urlOf, type JsonObject } from '../base/json';
 import { MAX_REFERENCE } from '../base/bounds';
+import { CallRefusal } from './webhook';
 
 /** Query parameters that are signed. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;
@@ -40,23 +41,25 @@ export function sign(url: URL, secret: string, now: number): void {
 	searchParams.set('signature', signatureFor(secret, url));
 }
 
+/** Tells signed URLs apart. */
+export const nonceIn = ({ searchParams }: URL): string => searchParams.get('nonce') ?? '';
+
 export function referenceIn({ searchParams }: URL): string | undefined {
 	return searchParams.get('reference')?.slice(0, MAX_REFERENCE) || undefined;
 }
 
-/** Compares a call with the task's own receive URL, as the service shows it. One that leads to no trigger says nothing. */
-export function comparedToShown(
-	called: URL,
-	task: JsonObject,
-): 'same' | 'other trigger' | 'other reference' | 'not shown' {
-	const places = [task, task.metadata, task.input].filter(isObject);
-	const shown = places
-		.map(({ receive_url }) => urlOf(receive_url))
-		.filter(isGiven)
-		.find((url) => triggerPath(url) !== undefined);
-	if (shown === undefined) return 'not shown';
-	if (triggerPath(shown) !== triggerPath(called)) return 'other trigger';
-	return referenceIn(shown) === referenceIn(called) ? 'same' : 'other reference';
+/**
+ * Whether the task's own receive URL, as the service shows it, has the reference of the called one; undefined if the service shows none of a
+ * trigger. Throws a CallRefusal for that of another trigger.
+ */
+export function vouchedByShown(called: URL, task: JsonObject): boolean | undefined {
+	const shown = [task, task.metadata, task.input]
+		.map((place) => (isObject(place) ? urlOf(place.receive_url) : undefined))
+		.find((url) => url !== undefined && triggerPath(url) !== undefined);
+	if (shown === undefined) return undefined;
+	if (triggerPath(shown) !== triggerPath(called))
+		throw new CallRefusal(403, 'the task has the Callback URL of another trigger');
+	return referenceIn(shown) === referenceIn(called);
 }
 
 /** Explains why a call's URL can't be trusted. @param now epoch ms */
