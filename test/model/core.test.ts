@@ -10,15 +10,13 @@ import {
 	PLAIN_ITEM,
 	PLAIN_NODE,
 	PLAIN_TASK,
-	type CreationFault,
 	type EventScript,
 } from './history';
-import { NO_LIST, type ListFault } from './list';
+import { NO_LIST } from './list';
 import { play } from './play';
 import { loadProcesses, SEED, SEEDS } from './processes';
 
 const processes = loadProcesses();
-const LATE = { kind: 'slow', created: true, retryAfter: 'none' } as const;
 
 test.each<[string, RegExp, EventScript[]]>([
 	['takes the task from the list, whatever is left to spend', /ends: success/, []],
@@ -64,27 +62,6 @@ test('killed, and a refused item before: its Retry does not take the task of the
 	expect(broken).toEqual([]);
 	expect(story.at(-1)).toMatch(/execution 2 ends: success/);
 });
-
-test.each<[string, CreationFault[], ListFault[]]>([
-	['', [], []],
-	[', though its answer came later', [LATE], ['busy', 'busy']],
-])(
-	"stopped, and repeated by n8n's API: the same process does not make its task again%s",
-	async (...of) => {
-		const [, creations, faults] = of;
-		const { broken } = await play(
-			{
-				...PLAIN_HISTORY,
-				creations,
-				list: { ...NO_LIST, kind: 'data', faults },
-				events: [{ at: 0.01, kind: 'stop' }],
-				retries: [{ changed: false }, { changed: false }],
-			},
-			processes,
-		);
-		expect(broken).toEqual([]);
-	},
-);
 
 test(
 	'after any history the three rules hold',

@@ -14,7 +14,7 @@ const RESOURCES = {
 const MAX_CHARACTERS = 80;
 
 /** Longer than any task takes that ends. A day of polls tells no more of one that never does. */
-export const LONGEST_S = 10_000;
+export const LONGEST_S = 5_000;
 
 /** The part of a text that says which item and part it is for. */
 export const slotOf = (item: number, part: number) => `i${item}p${part}`;

@@ -16,7 +16,7 @@ import '../../nodes/MediaGeneration/methods/listSearch';
 import '../../nodes/MediaGeneration/suspend/wake';
 import { PLAIN_HISTORY, PLAIN_ITEM, PLAIN_NODE, PLAIN_TASK, type History } from './history';
 import { START } from '../support/machine';
-import type { Execution } from './n8n';
+import type { Execution, Surroundings } from './n8n';
 import { Stage, type Hosts } from './play';
 import type { Request, Sent } from './service';
 
@@ -37,7 +37,10 @@ export interface Answer {
 	headers?: IDataObject;
 }
 
-export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
+type OfN8n = 'asTool' | 'credential' | 'isManual' | 'runIndex' | 'withoutSignal';
+
+export interface Given
+	extends Partial<Omit<History, 'node' | 'items'>>, Partial<Pick<Surroundings, OfN8n>> {
 	/** The same for all items, or those of each. */
 	parameters: object | object[];
 	/** One item unless given. */
@@ -45,18 +48,12 @@ export interface Given extends Partial<Omit<History, 'node' | 'items'>> {
 	node?: Partial<History['node']>;
 	/** Goes before what the history says. @param count how many requests came before */
 	answer?: (request: Request, count: number) => Answer | undefined | Promise<never>;
-	credential?: IDataObject | Error;
-	asTool?: boolean;
-	isManual?: boolean;
 	/** How long after the first run of a test it starts. */
 	minutesLater?: number;
 	/** Runs against the same service, by the same workflow. */
 	like?: Ran;
-	/** Whether n8n gives no signal of a stop. */
-	withoutSignal?: boolean;
 	/** A run before this one in the same execution, as in a loop, or where an agent calls a tool several times. */
 	after?: Ran;
-	runIndex?: number;
 }
 
 export interface Ran {
@@ -97,6 +94,7 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 		items,
 		node: { ...PLAIN_NODE, ...given.node },
 	};
+	const { asTool, credential, isManual, runIndex, withoutSignal } = given;
 	const requests: Request[] = [];
 	const stage = new Stage(history, [PROCESS], {
 		hosts: (after ?? given.like)?.hosts,
@@ -110,15 +108,10 @@ export async function runNode({ parameters, input, answer, after, ...given }: Gi
 			return { statusCode: status, headers, body: text };
 		},
 		fields: (index) => each?.[index] ?? parameters,
-		input,
-		credential: given.credential,
-		asTool: given.asTool,
-		isManual: given.isManual,
+		...{ input, credential, asTool, isManual, runIndex, withoutSignal },
 		lastId: Number(given.like?.execution.id ?? 0),
-		withoutSignal: given.withoutSignal,
 		kept: after?.execution.kept,
 		flow: after?.execution.flow,
-		runIndex: given.runIndex,
 	});
 	const { machine, n8n, service, hosts } = stage;
 	const { baseUrl } = hosts;

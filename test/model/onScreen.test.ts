@@ -1,5 +1,17 @@
 /** What a person in the editor is told of a run: hints, names of files, and what became of the other items. */
-import { good, goOn, idOf, long, refused, runNode, sound, sounds, speech, taskWith } from './node';
+import {
+	good,
+	goOn,
+	idOf,
+	long,
+	refused,
+	runNode,
+	sound,
+	sounds,
+	speech,
+	taskWith,
+	type Given,
+} from './node';
 
 test.each([
 	[['', 'b', 'c'], [], / Other items: 2 not begun\.$/],
@@ -45,16 +57,6 @@ test('a failure whose own task is the only one names it once', async () => {
 	expect(error?.description).not.toMatch(/A new execution/);
 });
 
-test('an ID that the service does not know is not called paid', async () => {
-	const { error, logs } = await runNode({
-		parameters: { resource: 'task', operation: 'wait', taskId: 'nope-123' },
-		answer: () => ({ status: 404, body: { error: 'Not found' } }),
-	});
-	expect(error?.message).toMatch(/^Task nope-123 can't be found/);
-	expect(error?.description).not.toMatch(/[Pp]aid/);
-	expect(logs.join()).not.toMatch(/[Pp]aid/);
-});
-
 test('a Stop has one line in the log', async () => {
 	const { error, logs } = await runNode({
 		parameters: sounds('a', 'b'),
@@ -68,28 +70,25 @@ test('a Stop has one line in the log', async () => {
 });
 
 describe('a manual run', () => {
-	const manual = { isManual: true };
+	const run = async (parameters: object | object[], given: Partial<Given> = {}) =>
+		await runNode({ isManual: true, parameters, ...given });
+	const named = /paid for in an earlier test run/;
 
 	test('names the tasks that an earlier one has paid for, and creates all the same', async () => {
-		const first = await runNode({ ...manual, parameters: sounds('a', 'b', 'c') });
-		expect(first.hints.join()).not.toMatch(/test run/);
-		const second = await runNode({
-			...manual,
-			parameters: sounds('a', 'b', 'changed'),
-			like: first,
-		});
+		const first = await run(sounds('a', 'b', 'c'));
+		expect(first.hints.join()).not.toMatch(named);
+		const second = await run(sounds('a', 'b', 'changed'), { like: first });
 		expect(second.bodies).toHaveLength(3);
 		expect(second.hints[0]).toBe(
 			`2 tasks were paid for in an earlier test run: execute only the step after this one, or fetch them with "Task: Wait": ${idOf(0)}, ${idOf(1)}`,
 		);
-		expect(second.logs.join()).toMatch(/paid for in an earlier test run/);
+		expect(second.logs.join()).toMatch(named);
 	});
 
 	test('which can be pinned if they have no files, and names ten of them', async () => {
 		const texts = Array.from({ length: 11 }, (_, number) => `text ${number}`);
 		const parameters = sounds(...texts).map((each) => ({ ...each, downloadOutput: false }));
-		const first = await runNode({ ...manual, parameters });
-		const { hints, logs } = await runNode({ ...manual, parameters, like: first });
+		const { hints, logs } = await run(parameters, { like: await run(parameters) });
 		const ids = texts.map((_, number) => idOf(number));
 		expect(hints[0]).toBe(
 			`11 tasks were paid for in an earlier test run: pin the output, or fetch them with "Task: Wait": ${ids.slice(0, 10).join(', ')}, ...`,
@@ -98,27 +97,18 @@ describe('a manual run', () => {
 	});
 
 	test('remembers them for an hour', async () => {
-		const given = { ...manual, parameters: sound };
-		const first = await runNode(given);
-		const second = await runNode({ ...given, like: first, minutesLater: 61 });
-		expect(second.hints.join()).not.toMatch(/test run/);
-		const third = await runNode({ ...given, like: second, minutesLater: 61 + 59 });
+		const second = await run(sound, { like: await run(sound), minutesLater: 61 });
+		expect(second.hints.join()).not.toMatch(named);
+		const third = await run(sound, { like: second, minutesLater: 61 + 59 });
 		expect(third.hints[0]).toMatch(/^1 task was paid for in an earlier test run/);
 	});
 
 	test('says nothing of tasks that failed, and no other mode does', async () => {
-		const failed = await runNode({
-			...manual,
-			parameters: sound,
-			tasks: [taskWith({ end: 'error' })],
-			node: goOn,
-		});
-		const hintsOf = async (given: object) =>
-			(await runNode({ parameters: sound, ...given })).hints.join();
-		expect(await hintsOf({ ...manual, like: failed })).not.toMatch(/test run/);
-		const good = await runNode({ ...manual, parameters: sound });
-		expect(await hintsOf({ like: good })).not.toMatch(/test run/);
-		expect(await hintsOf({ ...manual, like: good })).toMatch(/^1 task was paid for/);
+		const failed = await run(sound, { tasks: [taskWith({ end: 'error' })], node: goOn });
+		expect((await run(sound, { like: failed })).hints.join()).not.toMatch(named);
+		const like = await run(sound);
+		expect((await run(sound, { like, isManual: false })).hints.join()).not.toMatch(named);
+		expect((await run(sound, { like })).hints.join()).toMatch(named);
 	});
 });
 
@@ -161,19 +151,16 @@ test('a text of more than 5,000 characters that is not split is hinted at', asyn
 	expect(effect.hints.join()).not.toMatch(/more than 5000/);
 });
 
-describe('File Name', () => {
-	const named = (fields: object, fileName: string) => ({ ...fields, options: { fileName } });
-	test('equal names within a run are hinted at, whatever their case', async () => {
-		const hintsOf = async (...names: string[]) => {
-			const parameters = names.map((name) => named(sound, name));
-			return (await runNode({ parameters })).hints.filter((hint) => /named/.test(hint));
-		};
-		expect(await hintsOf('Rain', 'rain.mp3', 'snow')).toEqual([
-			'2 files are named "rain.wav": put something unique to each item into \'File Name\'',
-		]);
-		expect(await hintsOf('rain', 'rains')).toEqual([]);
-		expect(await hintsOf('', '')).toEqual([]);
-	});
+test('equal names of files are hinted at, whatever their case', async () => {
+	const hintsOf = async (...fileNames: string[]) => {
+		const parameters = fileNames.map((fileName) => ({ ...sound, options: { fileName } }));
+		return (await runNode({ parameters })).hints.filter((hint) => /named/.test(hint));
+	};
+	expect(await hintsOf('Rain', 'rain.mp3', 'snow')).toEqual([
+		'2 files are named "rain.wav": put something unique to each item into \'File Name\'',
+	]);
+	expect(await hintsOf('rain', 'rains')).toEqual([]);
+	expect(await hintsOf('', '')).toEqual([]);
 });
 
 test('the hint of the costs is there before the execution sleeps', async () => {

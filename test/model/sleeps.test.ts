@@ -14,6 +14,7 @@ import {
 	unclear,
 	wait,
 	warnings,
+	type Given,
 } from './node';
 import { TOKEN } from './n8n';
 import { START } from '../support/machine';
@@ -42,19 +43,32 @@ describe('sleeping', () => {
 		]);
 	});
 
-	test('a failure before the sleep ends the run, and is an item that sleeps along where it may go on', async () => {
-		const given = {
-			parameters: [asleep, asleep],
-			creations: [good, refused],
-			tasks: [taskWith({ seconds: 400 })],
-		};
-		const stopped = await runNode(given);
-		expect(stopped.error?.message).toMatch(/text is too long/);
-		expect(stopped.execution.saved).toBeUndefined();
-		const went = await runNode({ ...given, node: goOn });
-		expect(went.execution.woken).toBe(true);
-		expect(went.json).toMatchObject([{ status: 'done' }, { outcome: 'rejected' }]);
-	});
+	test.each<[string, Partial<Given>, RegExp, string]>([
+		[
+			'is refused',
+			{ creations: [good, refused], tasks: asleepFor(400) },
+			/text is too long/,
+			'rejected',
+		],
+		[
+			'fails in the last poll',
+			{ tasks: [...asleepFor(400), taskWith({ seconds: 0, end: 'error' })] },
+			new RegExp(`^Task ${idOf(1)} failed: too loud$`),
+			'failed',
+		],
+	])(
+		'an item that %s before ends the run, or sleeps along where it may go on',
+		async (_, of, words, outcome) => {
+			const given = { parameters: [asleep, asleep], ...of };
+			const { error, execution } = await runNode(given);
+			expect(error?.message).toMatch(words);
+			expect(execution.saved).toBeUndefined();
+			const went = await runNode({ ...given, node: goOn });
+			expect(went.execution.woken).toBe(true);
+			const failure = { outcome, error: expect.stringMatching(words) as string };
+			expect(went.json).toMatchObject([{ status: 'done', task_id: ID }, failure]);
+		},
+	);
 
 	test('it notes which tasks call it, and what was done before: a service can forget that', async () => {
 		const { execution } = await runNode({
@@ -158,21 +172,6 @@ test('what is unclear is in the log before the sleep, out of which nothing may c
 		node: goOn,
 	});
 	expect(warnings(logs)[0]).toMatch(/went to sleep\. Tasks of item 0 may exist/);
-});
-
-test('an item that fails in the last poll fails by itself, or ends the run', async () => {
-	const tasks = [taskWith({ seconds: 400 }), taskWith({ seconds: 0, end: 'error' })];
-	const given = { parameters: [asleep, asleep], tasks };
-	const went = await runNode({ ...given, node: goOn });
-	expect(went.execution.woken).toBe(true);
-	const failure = `Task ${idOf(1)} failed: too loud`;
-	expect(went.json).toMatchObject([
-		{ status: 'done', task_id: idOf(0) },
-		{ outcome: 'failed', error: failure },
-	]);
-	const stopped = await runNode(given);
-	expect(stopped.error?.message).toBe(failure);
-	expect(stopped.execution.saved).toBeUndefined();
 });
 
 test('tasks that wait for a place keep the execution awake, which a hint says before anything is paid for', async () => {

@@ -28,7 +28,9 @@ export function apiRoutes(app: FastifyInstance, context: Context): void {
 	// The secret is listed whole, so that it shows whether a client masks them.
 	app.get(
 		'/v1/api-keys',
-		open('keys', () => json(200, { success: true, data: [apiKey] })),
+		open('keys', () =>
+			json(200, { success: true, data: [{ name: 'Key 1', key: apiKey, is_active: true }] }),
+		),
 	);
 	app.post('/v1/task/sound-effect', creation('sound_effect'));
 	const v1 = creation('speech_by_id');
@@ -86,8 +88,8 @@ function withKey(context: Context, route: Route): Route {
 	const { apiKey, settings } = context;
 	return (call) => {
 		const { authorization, 'xi-api-key': bare } = call.request.headers;
-		const isKnown = settings.moreRoutes && bare === apiKey.key;
-		return isKnown || authorization === `Bearer ${apiKey.key}`
+		const isKnown = settings.moreRoutes && bare === apiKey;
+		return isKnown || authorization === `Bearer ${apiKey}`
 			? route(call)
 			: json(401, { success: false, error: 'Invalid API key' });
 	};

@@ -59,7 +59,7 @@ export async function startService(options: Types.ServiceOptions = {}) {
 		await close();
 		throw error;
 	}
-	const { key: apiKey } = context.apiKey;
+	const { apiKey } = context;
 
 	return {
 		baseUrl: urls.api,

@@ -14,7 +14,7 @@ export const EXCUSES = {
 	'another request': undefined,
 	'the user allows it': '**Resend If Answer Was Lost**',
 	'begun elsewhere': '**n8n is killed during a Retry that began with another node, and its',
-	'listed too late': 'and the service lists the task only after',
+	'listed too late': 'and the service lists the task more than 15 s',
 	'run twice': '**n8n that runs one execution twice**',
 } as const;
 export type Excuse = keyof typeof EXCUSES;
