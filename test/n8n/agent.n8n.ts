@@ -2,19 +2,12 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { inSharedContext, type TestContext } from './harness/context';
 import { type Execution, items } from './harness/execution';
-import { mcpClient } from './harness/mcp';
-import { agent, chatModel, langchain, type Link, start, tool } from './harness/nodes';
+import { agent, chatModel, start, tool } from './harness/nodes';
 import { type ModelAnswer, type ScriptedModel, startScriptedModel } from './harness/scriptedModel';
 
 const wish = 'Rain on a tin roof';
 const FROM_THE_MODEL =
 	"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Text', `Description of the sound`, 'string') }}";
-
-interface Answered {
-	id: string;
-	execution: Execution;
-	model: ScriptedModel;
-}
 
 /** The action node as a tool of n8n's AI Agent, whose model is scripted. */
 describe('agent', () => {
@@ -26,7 +19,7 @@ describe('agent', () => {
 	async function ask(
 		script: readonly [ModelAnswer, ...ModelAnswer[]],
 		standIn: object = {},
-	): Promise<Answered> {
+	): Promise<{ execution: Execution; model: ScriptedModel }> {
 		await model?.close();
 		context.service.reset();
 		model = await startScriptedModel(script);
@@ -49,13 +42,7 @@ describe('agent', () => {
 			['Make a Sound', 'Agent', 'ai_tool'],
 		]);
 		const id = await context.rest.runManually(saved, 'Start');
-		return { id, model, execution: await context.rest.waitForExecution(id) };
-	}
-
-	/** n8n's Retry, as the editor's button does it. */
-	async function retry(id: string): Promise<Execution> {
-		const retried = await context.rest.retryExecution(id);
-		return await context.rest.waitForExecution(retried);
+		return { model, execution: await context.rest.waitForExecution(id) };
 	}
 
 	/** All that a tool answers goes into the model's prompt. */
@@ -103,24 +90,4 @@ describe('agent', () => {
 			assert.match(result, new RegExp(paid()[0] ?? 'no task'));
 			assertShort(result);
 		});
-
-	it('the agent fails after its tool has answered, and n8n’s Retry: one task', async () => {
-		const { id, execution } = await ask([[{ Text: wish }], 400, [{ Text: wish }], 'Here it is.']);
-		assert.equal(execution.status, 'error');
-		const retried = await retry(id);
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.equal(paid().length, 1);
-	});
-
-	it('a call by the MCP Server Trigger: one task, and its JSON for the client', async () => {
-		context.service.reset();
-		const server = langchain('Server', ['mcpTrigger', 2], { path: 'sounds' });
-		const nodes = [{ ...server, webhookId: 'sounds' }, tool({ text: wish, downloadOutput: false })];
-		const link: Link = ['Make a Sound', 'Server', 'ai_tool'];
-		await context.rest.publish(await context.save(nodes, [link]));
-		const client = await mcpClient(`${context.n8n.baseUrl}/mcp/sounds`);
-		const answer = await client.call('Make_a_Sound');
-		assert.equal(paid().length, 1);
-		assert.match(answer, new RegExp(`task_id[^,]*${paid()[0]}`));
-	});
 });

@@ -9,6 +9,7 @@ import { action, base, called, listed, type Link, type Node, speechByName } from
 import { waitUntil } from './harness/wait';
 
 type Lists = SettingsPatch['lists'];
+const TWO = ['First', 'Second'];
 
 /** Creations whose answers got lost, in services whose lists show them badly, or not at all: each is paid for once, n8n's Retry included. */
 describe('a creation whose answer never came', () => {
@@ -101,16 +102,18 @@ describe('a creation whose answer never came', () => {
 			assert.ok(texts().filter((text) => text === 'Second').length <= 1);
 		});
 
+	/** What was made is all that was wanted, in this order, and the last Retry has it. */
+	function paidOnce({ status, resultData }: Execution, wanted: string[] = TWO): void {
+		assert.equal(status, 'success', resultData.error?.message);
+		assert.deepEqual(texts(), wanted);
+	}
+
+	const listing = () => void Object.assign(context.service.settings.lists, { tasks: true });
 	for (const saveExecutionProgress of [true, false])
 		it(`killed before it came, ${saveExecutionProgress ? 'with' : 'without'} saved progress: paid once by it and a Retry`, async () => {
-			Object.assign(context.service.settings.lists, { tasks: true });
-			const crashed = await killedAt(1, async () => await start({ saveExecutionProgress }));
-			const retried = await retry(crashed);
-			assert.equal(retried.status, 'success', retried.resultData.error?.message);
-			assert.deepEqual(texts(), ['First', 'Second']);
+			listing();
+			paidOnce(await retry(await killedAt(1, async () => await start({ saveExecutionProgress }))));
 		});
-
-	const three = ['First', 'Second', 'Third'];
 
 	/** A loop over these texts, one after another. */
 	async function startLoop(list: string[], parameters: object, after: Node[]): Promise<string> {
@@ -135,23 +138,17 @@ describe('a creation whose answer never came', () => {
 	const suspended = { waitMode: 'callback', options: { gracePeriod: 0 } };
 
 	it('killed in the second round of a loop, where it sleeps in each: the Retry, and a Retry of that, pay nothing again', async () => {
-		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
+		listing();
+		const three = [...TWO, 'Third'];
 		const crashed = await killedAt(2, async () => await startLoop(three, suspended, []));
 		const again = await killedAt(3, async () => await beginRetry(crashed));
-		const retried = await rest.waitForExecution(await beginRetry(again));
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.deepEqual(texts(), three);
+		paidOnce(await context.rest.waitForExecution(await beginRetry(again)), three);
 	});
 
 	it("killed in the second round of a loop, where n8n's Wait node sleeps in each: the Retry pays nothing again", async () => {
-		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
-		const two = three.slice(0, 2);
-		const crashed = await killedAt(2, async () => await startLoop(two, {}, [pause]));
-		const retried = await rest.waitForExecution(await beginRetry(crashed));
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.deepEqual(texts(), two);
+		listing();
+		const crashed = await killedAt(2, async () => await startLoop(TWO, {}, [pause]));
+		paidOnce(await context.rest.waitForExecution(await beginRetry(crashed)));
 	});
 
 	it('killed behind a node of ours that woke: the Retry with the workflow as it is saved now passes its items on', async () => {
@@ -174,23 +171,20 @@ describe('a creation whose answer never came', () => {
 		'killed behind a node that slept, and the event log is lost: the Retry pays nothing again',
 		noLog,
 		async () => {
-			const { n8n, service } = context;
-			Object.assign(service.settings.lists, { tasks: true });
-			const folder = join(n8n.userFolder, '.n8n');
+			listing();
+			const folder = join(context.n8n.userFolder, '.n8n');
 			const logs = () => readdirSync(folder).filter((file) => /^n8nEventLog.*\.log$/.test(file));
 			const loseLog = () => {
 				assert.notDeepEqual(logs(), []);
 				for (const file of logs()) rmSync(join(folder, file));
 			};
-			const retried = await retry(await killedAt(1, async () => await start({}, [pause]), loseLog));
-			assert.equal(retried.status, 'success', retried.resultData.error?.message);
-			assert.deepEqual(texts(), ['First', 'Second']);
+			paidOnce(await retry(await killedAt(1, async () => await start({}, [pause]), loseLog)));
 		},
 	);
 
 	it("stopped before it came, and repeated by n8n's API: the same process pays nothing again", async () => {
 		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
+		listing();
 		const held = service.hold({ route: 'create' });
 		const id = await start();
 		await waitUntil(() => service.creations().length === 1, { what: 'The creation' });
@@ -199,30 +193,23 @@ describe('a creation whose answer never came', () => {
 		// n8n leaves the words of the stop in place of ours.
 		const retried = await retry(await rest.waitForExecution(id));
 		assert.equal(retried.status, 'error');
-		assert.deepEqual(texts(), ['First', 'Second']);
+		assert.deepEqual(texts(), TWO);
 	});
 
+	const refusal = { type: 'status' as const, status: 402, body: {} };
 	it('killed in a Retry, before it came: the next Retry comes without the notes of that one, and pays nothing again', async () => {
-		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
-		const refusal = { type: 'status' as const, status: 402, body: {} };
-		service.faults.add({ route: 'create', skip: 1, times: 2, action: refusal });
-		const failed = await rest.waitForExecution(await start());
-		const retried = await retry(await killedAt(2, async () => await beginRetry(failed)));
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.deepEqual(texts(), ['First', 'Second']);
+		listing();
+		context.service.faults.add({ route: 'create', skip: 1, times: 2, action: refusal });
+		const failed = await context.rest.waitForExecution(await start());
+		paidOnce(await retry(await killedAt(2, async () => await beginRetry(failed))));
 	});
 
 	it('killed in a Retry that began with another node: the next Retry pays nothing again', async () => {
-		const { rest, service } = context;
-		Object.assign(service.settings.lists, { tasks: true });
-		const refusal = { type: 'status' as const, status: 402, body: {} };
-		service.faults.add({ route: 'credits', times: 1, action: refusal });
+		listing();
+		context.service.faults.add({ route: 'credits', times: 1, action: refusal });
 		const balance = { ...action({ resource: 'credits', operation: 'get' }), name: 'Balance' };
-		const failed = await rest.waitForExecution(await start({}, [balance]));
+		const failed = await context.rest.waitForExecution(await start({}, [balance]));
 		assert.equal(failed.resultData.error?.node?.name, 'Balance');
-		const retried = await retry(await killedAt(1, async () => await beginRetry(failed)));
-		assert.equal(retried.status, 'success', retried.resultData.error?.message);
-		assert.deepEqual(texts(), ['First', 'Second']);
+		paidOnce(await retry(await killedAt(1, async () => await beginRetry(failed))));
 	});
 });

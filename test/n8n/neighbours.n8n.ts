@@ -1,18 +1,9 @@
-/** Two accounts in one n8n: whatever one of them has to put up with, the other one works as if it were alone. docs/waiting.md. */
+/** Two accounts in one n8n: whatever files, answers and posts one of them has to put up with, the other one works as if it were alone. What it is refused, and how it is polled, is in test/model/neighbours. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type FaultRule, type StandIn, startService } from '../service';
-import {
-	checkDone,
-	ended,
-	endless,
-	type Flow,
-	type Job,
-	nodeOf,
-	publishFlow,
-} from './asleep/workbench';
+import { checkDone, ended, endless, type Flow, type Job, publishFlow } from './asleep/workbench';
 import { ownContext, type TestContext } from './harness/context';
-import { speechByName } from './harness/nodes';
 import type { SavedCredential } from './harness/rest';
 import { post, Workbench } from './trigger/workbench';
 
@@ -20,35 +11,13 @@ import { post, Workbench } from './trigger/workbench';
 const SLEEPERS = 12;
 const POSTS = 60;
 
-const busy = { success: false, error: 'overloaded' };
-const quoted = { success: false, message: 'Text not allowed: "why active_task_limit"' };
-const voiceFull = { success: false, error: 'The queue of this voice is full' };
-const FOR_LONG = { 'retry-after': '55' };
-
 /** What goes wrong with all requests of the bad account from the moment when its tasks are over. */
 const troubles: Array<[name: string, fault: FaultRule]> = [
 	['its files come a byte at a time', { route: 'file', action: { type: 'drip' } }],
 	['its files never begin', { route: 'file', action: { type: 'stall' } }],
-	['its polls are not answered', { route: 'poll', action: { type: 'stall' } }],
-	[
-		'its polls are to come again much later',
-		{ route: 'poll', action: { type: 'status', status: 503, body: busy, headers: FOR_LONG } },
-	],
 	[
 		'its answers have 32 MB',
 		{ route: 'poll', action: { type: 'status', status: 200, body: 'x'.repeat(2 ** 25) } },
-	],
-];
-
-/** What its creations are answered. */
-const refusals: Array<[name: string, fault: FaultRule]> = [
-	[
-		'the queue of one voice is full',
-		{ kind: 'speech_by_name', action: { type: 'status', status: 429, body: voiceFull } },
-	],
-	[
-		'one text is refused and quoted',
-		{ kind: 'speech_by_name', action: { type: 'status', status: 200, body: quoted } },
 	],
 ];
 
@@ -114,20 +83,5 @@ describe('neighbours', () => {
 			// The other one's executions still sleep: nothing waited for them.
 			for (const id of asleep) assert.equal((await context.rest.execution(id)).status, 'waiting');
 			bad.faults.clear();
-		});
-
-	for (const [name, fault] of refusals)
-		it(`an account makes everything else while ${name}`, async () => {
-			bad.reset();
-			const held = bad.faults.add(fault);
-			const speech = await publishFlow(
-				{ ...context, service: bad, credential: badCredential },
-				(workflow) => void Object.assign(nodeOf(workflow).parameters, speechByName),
-			);
-			await speech.start([{ text: 'why active_task_limit', mode: 'poll' }], { timeout: 120 });
-			const id = await badFlow.start([{ text: 'Rain', mode: 'poll', standIn: { ms: 500 } }]);
-			checkDone({ ...context, service: bad }, [await ended(context, id)]);
-			await worksAsAlone();
-			bad.faults.remove(held);
 		});
 });
