@@ -11,7 +11,7 @@ import { chooseSuites, runFile, runSuites, suitesIn } from './suites';
 
 const of = (kind: 'n8n' | 'queue' | 'browser') => suitesIn(join(root, 'test', kind), `.${kind}.ts`);
 /** Suites of test/n8n that run on a cluster, too, in the place of their one n8n. */
-const inQueueMode = 'basics suspend asleepSettings durable neighbours trigger'.split(' ');
+const inQueueMode = 'basics suspend durable neighbours trigger'.split(' ');
 const only = ['--only <name...>', 'run only these suites, named as their files are'] as const;
 
 interface QueueOptions {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-	branch,
 	checkDone,
 	checkPaidOnce,
 	ended,
@@ -9,9 +8,11 @@ import {
 	endOf,
 	type Job,
 	publishFlow,
+	subWorkflow,
 	textOf,
 } from './asleep/workbench';
 import { inQueueMode, ownContext, type TestContext } from './harness/context';
+import { items } from './harness/execution';
 
 /** Suspension needs an n8n of its own: it is killed and started again here. */
 describe('suspend', () => {
@@ -40,7 +41,7 @@ describe('suspend', () => {
 			'a poll between suspension and the first callback',
 		);
 
-		const results = branch(execution);
+		const results = items(execution, 'Generate');
 		assert.deepEqual(
 			results.map((item) => [endOf(item), textOf(service.task(String(item.json.task_id)))]),
 			jobs.map(({ text }, index) => [index === 4 ? 'failed' : 'done', text]),
@@ -84,4 +85,27 @@ describe('suspend', () => {
 		checkDone(context, [await ended(context, id)]);
 		checkPaidOnce(context, 1);
 	});
+
+	for (const [how, drop] of [
+		['its callbacks', false],
+		['its own polls', true],
+	] as const)
+		it(`a sleeping sub-workflow holds its parent, and both finish: woken by ${how}`, async () => {
+			const { rest, service } = context;
+			service.settings.callbacks.drop = drop;
+			const { parent, child } = await subWorkflow(context);
+			const id = await parent.asleep([endless('First'), endless('Second')]);
+			const [sleeper] = await rest.listExecutions(child.id);
+			assert.ok(sleeper);
+			await rest.waitForSleep(sleeper.id);
+			const [first, second] = service.creations();
+			await service.finish(first?.id ?? '');
+			assert.equal((await rest.execution(id)).status, 'waiting');
+			await service.finish(second?.id ?? '');
+			checkDone(context, [await ended(context, sleeper.id)]);
+			const out = items(await ended(context, id), 'Sub-workflow');
+			assert.deepEqual(out.map(endOf), ['done', 'done']);
+			assert.ok(out.every(({ binary }) => binary?.data !== undefined));
+			checkPaidOnce(context, 2);
+		});
 });

@@ -72,7 +72,7 @@ describe('storms', () => {
 
 	it('wakes all of them though they end at once while Redis is away and every process ends with it', async () => {
 		const { service, cluster } = context;
-		const workflow = await manyAsleep(context, 'storm', 1);
+		const workflow = await manyAsleep(context, 'storm');
 		const called = service.tasks.map(async ({ id }) => await service.finish(id));
 		await delay(1_000);
 		await cluster.redis.end('SIGKILL');
@@ -87,7 +87,7 @@ describe('storms', () => {
 
 	it('wakes all of them though PostgreSQL and every process of n8n restart while their callbacks come', async () => {
 		const { service, cluster } = context;
-		const workflow = await manyAsleep(context, 'restarts', 1);
+		const workflow = await manyAsleep(context, 'restarts');
 		const called = service.tasks.map(async ({ id }, at) => {
 			await delay(at * (60_000 / sleepers));
 			await service.finish(id);

@@ -27,23 +27,16 @@ export function generating(path: string, { fields, options }: GenerateOptions = 
 export const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
 const patience = { timeoutMs: 180_000 + sleepers * 4_000, intervalMs: 1_000 };
 
-/** {@link sleepers} executions of one workflow, each asleep on so many endless tasks. */
-export async function manyAsleep(
-	context: QueueContext,
-	name: string,
-	tasksEach: number,
-): Promise<SavedWorkflow> {
+/** {@link sleepers} executions of one workflow, each asleep on an endless task. */
+export async function manyAsleep(context: QueueContext, name: string): Promise<SavedWorkflow> {
 	const fields = { waitMode: 'callback', downloadOutput: false };
 	const options = { gracePeriod: 0, timeout: 86_400 };
 	const { rest, cluster } = context;
 	const workflow = await context.publish(generating(name, { fields, options }));
 	const starting = Array.from({ length: 8 }, async (_, from) => {
 		for (let index = from; index < sleepers; index += 8) {
-			const jobs = Array.from({ length: tasksEach }, (_job, task) => ({
-				text: `${name} ${index} ${task}`,
-				standIn: { never_ends: true },
-			}));
-			await rest.callWebhook(name, { jobs });
+			const job = { text: `${name} ${index}`, standIn: { never_ends: true } };
+			await rest.callWebhook(name, { jobs: [job] });
 		}
 	});
 	await Promise.all(starting);

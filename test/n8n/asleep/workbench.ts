@@ -138,20 +138,10 @@ export async function ended({ rest }: Place, id: string): Promise<Execution> {
 	return execution;
 }
 
-/** What an item came to: `done`, or its outcome. */
-export function endOf(item: Item): unknown {
-	const { unfinished: late, outcome, status } = fieldsOf(item);
+/** What an item came to: `done`, or its outcome. What failed while an execution slept has its fields in `details` on the error branch. */
+export function endOf({ json }: Item): unknown {
+	const { unfinished: late, outcome, status } = (json.details ?? json) as Item['json'];
 	return late === true ? 'timed out' : (outcome ?? status);
-}
-
-/** What failed while an execution slept has its fields in `details` on the error branch. */
-export function fieldsOf({ json }: Item): Record<string, unknown> {
-	return (json.details as Record<string, unknown> | undefined) ?? json;
-}
-
-/** The items of a branch of `Generate`, by their ends; none where it was not taken. */
-export function branch(execution: Execution, output: 0 | 1 = 0): Item[] {
-	return items(execution, 'Generate', { output });
 }
 
 /** The text that a task was asked for with. */
