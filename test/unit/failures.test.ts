@@ -1,3 +1,4 @@
+import { errorTextOf } from '../../nodes/MediaGeneration/answers/said';
 import {
 	attempt,
 	attemptAsync,
@@ -69,4 +70,18 @@ test.each(['', ' ', null, undefined, false, 0, {}, []])('the error %j says nothi
 });
 test.each(['no', { code: 1 }, [1], true, 1])('the error %j says something', (error) => {
 	expect(withoutEmptyError({ a: 1, error })).toStrictEqual({ a: 1, error });
+});
+
+test('of an error, about a thousand values are looked at, each once', () => {
+	let looks = 0;
+	const leaf = Object.defineProperty({}, 'message', { get: () => void (looks += 1) });
+	const names = ['message', 'msg', 'reason', 'detail', 'error'];
+	const inside = (each: unknown, within: readonly string[], levels: number): unknown =>
+		levels === 0
+			? each
+			: Object.fromEntries(within.map((name) => [name, inside(each, within, levels - 1)]));
+	errorTextOf({ detail: inside(leaf, ['message'], 4) });
+	expect(looks).toBe(1);
+	errorTextOf({ message: inside(leaf, names, 5), detail: inside(leaf, names, 5) });
+	expect(looks).toBeLessThan(1_000);
 });

@@ -25,12 +25,19 @@ const INTRANET = 'http://10.0.0.2';
 test.each<[string, string | undefined, asked: string]>([
 	['https://10.0.0.1/a', BASE_URL, ''],
 	['http://minio/a', undefined, ''],
-	...['kubernetes.default.svc', 'redis.prod', 'vault.service.consul', 'db.corp', 'fritz.box'].map(
+	['http://files.example../a', INTRANET, ''],
+	[`http://${'a.'.repeat(130)}example/a`, INTRANET, ''],
+	...['kubernetes.default.svc', 'redis.prod', 'vault.service.consul.', 'db.corp', 'fritz.box.'].map(
 		(name): [string, string, string] => [`https://${name}/a`, BASE_URL, ''],
 	),
-	...['169.254.169.254', '[fe80::1]', 'metadata.google.internal', '168.63.129.16'].map(
-		(name): [string, string, string] => [`http://${name}/a`, INTRANET, ''],
-	),
+	...[
+		'169.254.169.254',
+		'[fe80::1]',
+		'metadata.google.internal.',
+		'168.63.129.16',
+		'100.100.100.200',
+		'[fd20:ce::254]',
+	].map((name): [string, string, string] => [`http://${name}/a`, INTRANET, '']),
 	['http://10.0.0.1/a', 'http://192.168.1.5:3000/api', 'http://10.0.0.1/a'],
 	[FILE_URL, 'http://127.0.0.1:1', FILE_URL],
 	['http://files.example/a', BASE_URL, FILE_URL],

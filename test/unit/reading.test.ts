@@ -1,6 +1,7 @@
 /** Reading what costs nothing: when it is asked again, and when not. */
 import { askOptional, readReply } from '../../nodes/MediaGeneration/transport/reading';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
+import { readTaskList } from '../../nodes/MediaGeneration/transport/taskList';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -37,4 +38,12 @@ test.each<[Reply, RegExp]>([
 	expect(failed).toMatchObject({
 		failure: { description: expect.stringMatching(advice) as string },
 	});
+});
+
+test('a list of more than 100 MB is not read to its end', async () => {
+	const text = 'x'.repeat(26_000_000);
+	const asked = reading(() => ({ ...answer(200, { data: [{ id: crypto.randomUUID() }] }), text }));
+	const read = readTaskList({ ...asked, limit: Infinity });
+	await expect(asked.clock.run(read)).rejects.toThrow(/more than 100 MB together/);
+	expect(asked.client.requests).toHaveLength(4);
 });

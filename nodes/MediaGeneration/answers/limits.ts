@@ -1,6 +1,7 @@
 /** When to come back, and what was too much: headers and codes first, words last. Source: docs/service.md, "HTTP" and "Limits". */
 import { asNumber, asText, isObject } from '../base/json';
 import { MAX_LEVELS, MAX_RETRY_AFTER_MS } from '../base/bounds';
+import { certainTime } from './moment';
 import type { Said } from './said';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
@@ -12,7 +13,8 @@ function pauseIn(headers: Record<string, unknown>): number | undefined {
 	const value = headerOf(headers, 'retry-after');
 	const seconds = asNumber(value);
 	const nowThere = Date.parse(headerOf(headers, 'date') ?? '') || Date.now();
-	const untilDate = Math.max(0, Date.parse(value ?? '') - nowThere);
+	const date = certainTime(value ?? '');
+	const untilDate = date === undefined ? -1 : Math.max(0, date - nowThere);
 	const waitMs = seconds === undefined ? untilDate : seconds * 1_000;
 	return waitMs >= 0 ? waitMs : undefined;
 }
@@ -40,17 +42,22 @@ export function askedPauseMs({ answer: { headers, body } }: Said): number | unde
 
 const FULL = /active.?task|concurren|queue/i;
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
-const RATE = /too many|rate.?limit|slow down|throttl|too fast|server.?busy/i;
+const RATE = /too.?many|rate.?limit|slow.?down|throttl|too.?fast|server.?busy/i;
+
+/** Some refuse in plain text; a page says nothing about the service. */
+const wordsOf = ({ reasons, unparsed, isPage }: Said) =>
+	isPage ? reasons : `${reasons} ${unparsed}`;
 
 /** What was too much: money, tasks or requests. Words of both say nothing: "Too many requests. You have 1,234 credits left". */
-export function limitIn({ reasons }: Pick<Said, 'reasons'>): 'cap' | 'rate' | 'ambiguous' {
-	if (/active.?task.?limit/i.test(reasons)) return 'rate';
-	const isRate = RATE.test(reasons) || FULL.test(reasons);
-	if (CAP.test(reasons)) return isRate ? 'ambiguous' : 'cap';
+export function limitIn(said: Said): 'cap' | 'rate' | 'ambiguous' {
+	const words = wordsOf(said);
+	if (/active.?task.?limit/i.test(words)) return 'rate';
+	const isRate = RATE.test(words) || FULL.test(words);
+	if (CAP.test(words)) return isRate ? 'ambiguous' : 'cap';
 	return isRate ? 'rate' : 'ambiguous';
 }
 
 /** Whether it is about running or queued tasks, not about requests. */
-export const isAboutTasks = ({ reasons }: Said): boolean => FULL.test(reasons);
+export const isAboutTasks = (said: Said): boolean => FULL.test(wordsOf(said));
 
 export const isServerBusy = ({ reasons }: Said): boolean => /server.?busy/i.test(reasons);

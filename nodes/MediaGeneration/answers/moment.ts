@@ -13,12 +13,15 @@ function parsed(text: string): number | undefined {
 	return Number.isNaN(time) ? undefined : time;
 }
 
+/** Returns the epoch ms of a text that names its zone. */
+export const certainTime = (text: string): number | undefined =>
+	CERTAIN.test(text) ? parsed(text) : undefined;
+
 /** Returns epoch ms, from seconds or ms, also as a text, or from a text that names its zone. */
 export function momentOf(value: unknown): number | undefined {
 	const number = asNumber(value);
 	const text = trimmedText(value) ?? '';
-	const ofText = CERTAIN.test(text) ? parsed(text) : undefined;
-	const time = number === undefined ? ofText : number < 1e11 ? number * 1_000 : number;
+	const time = number === undefined ? certainTime(text) : number < 1e11 ? number * 1_000 : number;
 	// Before 2001 and after 2286 lie zero times, ages, compact dates and microseconds.
 	return time !== undefined && time >= 1e12 && time < 1e13 ? time : undefined;
 }

@@ -16,6 +16,8 @@ const URL_NAME = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
 /** Names of results. Under any other name an address needs the extension of a file. */
 const RESULT_NAME =
 	/output|result|audio|image|video|file|srt|json|transcript|caption|clip|song|music|sound|media|download/i;
+/** Names of what a sound was taken apart into. */
+const PART_NAME = /(?<!in)voice|vocal|speech|background|instrumental|stem/i;
 /** Fields with smaller copies of a result. */
 const PREVIEW_NAME = /preview|thumb|poster|waveform/i;
 /** A name with such a word refers to what the request carried, to a page, or to a stream, which is gone soon after the task has ended. */
@@ -24,12 +26,19 @@ const OTHER_WORD =
 /** What people wrote, which can be an address. */
 const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
-const isResultName = (name: string) =>
-	!WORDS_NAME.test(name) &&
-	!name.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/).some((word) => OTHER_WORD.test(word));
+const TO_TEXT = /to.?text|transcri/i;
+/** Of tasks whose original is what they were given. That of an image can be its full size. */
+const OF_SOUND = /tts|speech|voice|sound|audio|music|dubbing|transcri/i;
 
-/** Characters: parsing a longer one would take long. */
-const MAX_ADDRESS = 20_000;
+function isResultName(name: string, taskType: string): boolean {
+	const words = name.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
+	const isOther = (word: string) =>
+		OTHER_WORD.test(word) || (/^original$/i.test(word) && OF_SOUND.test(taskType));
+	return !WORDS_NAME.test(name) && !words.some(isOther);
+}
+
+/** Characters. Web servers take hardly more, and parsing a longer one would take long. */
+const MAX_ADDRESS = 8_000;
 
 /** Stands for the host of a relative address, of which only the path is used. */
 const NO_HOST = 'https://service.invalid/';
@@ -51,6 +60,15 @@ function isFileAddress(text: string, name: string): boolean {
 	return (/^(\.{0,2}|\/)\/[^/]/.test(text) || hasExtension) && URL.canParse(text, NO_HOST);
 }
 
+/** Of pages. */
+const PAGE = /^(html?|php|aspx?|jsp)?$/;
+
+/** Whether an address is surely no page, such as that of a license, a player or the answer itself. */
+const isSurelyFile = (url: string, name: string) =>
+	isDataUrl(url) ||
+	[RESULT_NAME, PART_NAME].some((each) => each.test(name)) ||
+	!PAGE.test(extensionOf(url));
+
 /** Makes all addresses absolute, each file once. @param baseUrl undefined if no service is known: relative ones then stay as they are */
 export function resolved(
 	outputs: readonly TaskOutput[],
@@ -60,7 +78,8 @@ export function resolved(
 	for (const output of outputs) {
 		const isWhole = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
 		const url = isWhole ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
-		if (!files.has(fileOf(url))) files.set(fileOf(url), { ...output, url });
+		const file = fileOf(url);
+		if (!files.has(file)) files.set(file, { ...output, url });
 	}
 	return [...files.values()];
 }
@@ -73,8 +92,8 @@ const SIGNING =
 function fileOf(url: string): string {
 	const parsed = isDataUrl(url) ? undefined : urlOf(url, NO_HOST);
 	if (parsed === undefined) return url;
-	for (const name of [...parsed.searchParams.keys()])
-		if (SIGNING.test(name)) parsed.searchParams.delete(name);
+	const kept = [...parsed.searchParams].filter(([name]) => !SIGNING.test(name));
+	parsed.search = new URLSearchParams(kept).toString();
 	parsed.hash = '';
 	return parsed.href;
 }
@@ -86,8 +105,9 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'transcript')
 		return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
-	if (/video/i.test(name) || typeByExtension(extension) !== undefined) return 'file';
-	if (/to.?text|transcri/i.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
+	if (/video/i.test(name) || media === 'video') return 'file';
+	if (TO_TEXT.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
+	if (typeByExtension(extension) !== undefined) return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
 	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
 	return 'file';
@@ -97,19 +117,21 @@ interface Field {
 	/** Entries of a list, and a bare "url", have the name of what holds them. */
 	name: string;
 	value: unknown;
+	/** Whether it counts only if there is nothing better. */
 	isPreview: boolean;
 	/** Objects around it. */
 	depth: number;
 }
 
-function fieldsIn(field: Field): Field[] {
+function fieldsIn(field: Field, taskType: string): Field[] {
 	const { name, value, isPreview, depth } = field;
 	if (Array.isArray(value))
 		return value.slice(0, MAX_LOOKED_AT).map((each: unknown) => ({ ...field, value: each }));
 	if (!isObject(value) || depth > MAX_LEVELS) return [];
-	const keys = Object.keys(value).slice(0, MAX_LOOKED_AT).filter(isResultName);
-	return keys.map((key) => ({
-		name: /^ur[il]s?$/i.test(key) && name !== '' ? name : key,
+	const keys = Object.keys(value).slice(0, MAX_LOOKED_AT);
+	const results = keys.filter((key) => isResultName(key, taskType));
+	return results.map((key) => ({
+		name: /^(ur[il]s?|href|src)$/i.test(key) && name !== '' ? name : key,
 		value: value[key],
 		isPreview: isPreview || PREVIEW_NAME.test(key),
 		depth: depth + 1,
@@ -141,23 +163,28 @@ export function outputsOf(
 	while (level.length > 0) {
 		const below: Field[] = [];
 		for (const field of level.slice(0, MAX_LOOKED_AT)) {
-			const { name, value, isPreview } = field;
+			const { name, value } = field;
 			const url = trimmedText(value) ?? '';
 			// Some services send their metadata as a text.
 			const inside = /^[{[]/.test(url) ? { ...field, value: parseJson(url) } : field;
-			for (const each of fieldsIn(inside)) below.push(each);
+			for (const each of fieldsIn(inside, type)) below.push(each);
 			if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
 			if (!isFileAddress(url, name)) continue;
 			const kind = outputKindOf(name, url, type);
-			const known = found.get(fileOf(url));
+			const file = fileOf(url);
+			const isPreview = field.isPreview || !isSurelyFile(url, name);
+			const known = found.get(file);
 			// A second name of the same file can say more than the first; pictures stand under names for sound, too.
 			if (known === undefined || known.kind === 'file' || kind === 'image' || known.isPreview)
-				found.set(fileOf(url), { url: known?.url ?? url, kind, name, isPreview });
+				found.set(file, { url: known?.url ?? url, kind, name, isPreview });
 		}
 		level = below;
 	}
 	const all = [...found.values()];
 	const whole = all.filter(({ isPreview }) => !isPreview);
 	const best = inOrder(whole.length > 0 ? whole : all, type);
-	return best.map(({ url, kind }) => ({ url, kind }));
+	// Beside a transcript, a sound is what was transcribed.
+	const isText = TO_TEXT.test(type) && best.some(({ kind }) => kind === 'transcript');
+	const results = isText ? best.filter(({ kind }) => kind === 'transcript') : best;
+	return results.map(({ url, kind }) => ({ url, kind }));
 }

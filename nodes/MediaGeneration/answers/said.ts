@@ -23,9 +23,24 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 	return asText(own.join('.')) ?? [field, param, propertyPath].map(asText).find(isGiven);
 }
 
+/** In an error that has one of them, nothing else is a reason. */
+const WORDS_FIELDS = ['message', 'msg', 'reason', 'detail', 'error'];
+
+/** Where in an error something stands. */
+interface PlaceInError {
+	field?: string | undefined;
+	depth: number;
+	/** What is still looked at in the whole error. */
+	budget: { left: number };
+}
+
 /** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. */
-function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
-	const inside = (each: unknown, name = field) => reasonsIn(each, name, depth + 1);
+function reasonsIn(said: unknown, place: PlaceInError): string[] {
+	const { field, depth, budget } = place;
+	budget.left -= 1;
+	if (budget.left < 0) return [];
+	const inside = (each: unknown, name = field) =>
+		reasonsIn(each, { field: name, depth: depth + 1, budget });
 	const text = asText(said)?.slice(0, MAX_TEXT);
 	if (text !== undefined) {
 		// Some services put their provider's error into theirs as a text.
@@ -37,11 +52,14 @@ function reasonsIn(said: unknown, field?: string, depth = 0): string[] {
 	if (Array.isArray(said))
 		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
 	const error = said as JsonObject;
-	const { message, msg, reason, detail, error: nested } = error;
-	const words = [message, msg, reason, detail, nested].find((each) => inside(each).length > 0);
-	if (words !== undefined) return inside(words, fieldOfError(error) ?? field);
-	const fields = Object.entries(error).slice(0, MAX_REASONS);
-	return fields.flatMap(([name, each]) => inside(each, name));
+	const name = fieldOfError(error) ?? field;
+	for (const words of WORDS_FIELDS) {
+		const found = inside(error[words], name);
+		if (found.length > 0) return found;
+	}
+	const others = Object.entries(error).filter(([key]) => !WORDS_FIELDS.includes(key));
+	const fields = others.slice(0, MAX_REASONS);
+	return fields.flatMap(([key, each]) => inside(each, key));
 }
 
 /** Finds the service's own words, wherever a refusal or a failed task has them, each once. */
@@ -52,7 +70,8 @@ export function errorTextOf(body: JsonObject): string | undefined {
 		: [error];
 	const inMetadata = isObject(metadata) ? metadata.error_message : undefined;
 	const places = [error_message, ...inError, message, msg, detail, errors, violations, inMetadata];
-	const reasons = new Set(places.flatMap((said) => reasonsIn(said)));
+	const budget = { left: MAX_LOOKED_AT };
+	const reasons = new Set(places.flatMap((said) => reasonsIn(said, { depth: 0, budget })));
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
@@ -176,7 +195,14 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 	const own = request ? carriedTexts([request.body, request.pathFields, request.qs]) : [];
 	const fields = isObject(body) ? body : {};
 	const error = isObject(fields.error) ? fields.error : {};
-	const places = [fields.code, fields.status_code, error.code, error.type, error.status];
+	const places = [
+		fields.code,
+		fields.status_code,
+		fields.type,
+		error.code,
+		error.type,
+		error.status,
+	];
 	const codes = places.flatMap((code) => asText(code)?.slice(0, 100) ?? []).join(' ');
 	const found = errorTextOf(fields);
 	const isPage = body === undefined && unread === undefined && /^\s*</.test(text);

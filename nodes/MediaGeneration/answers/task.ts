@@ -44,8 +44,12 @@ const hasStatus = ({ status }: JsonObject) => typeof status === 'string' && stat
 /** Finds the task itself (docs/service.md, "Resources" and "Shapes"): a status alone can be that of the request. */
 function unwrapped(body: JsonObject, taskId: string): JsonObject {
 	const layers = layersOf(body).filter(hasStatus);
-	const own = layers.find((layer) => isAbout(layer, taskId));
-	return own ?? layers.find(describesTask) ?? layers.at(-1) ?? body;
+	const tasks = layers.filter(describesTask);
+	// An event has an ID and a status of its own, too.
+	const isSurely = ({ status, task_id }: JsonObject) =>
+		status === 'done' || status === 'error' || asId(task_id) !== undefined;
+	const own = taskId === '' ? tasks.find(isSurely) : layers.find((layer) => isAbout(layer, taskId));
+	return own ?? tasks[0] ?? layers.at(-1) ?? body;
 }
 
 /**

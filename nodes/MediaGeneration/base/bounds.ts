@@ -21,6 +21,8 @@ export const MAX_LOOKED_AT = 1_000;
 
 /** Pages of a list, which may have no end. */
 export const MAX_PAGES = 1_000;
+/** Characters of all pages of a list. */
+export const MAX_LIST = 100_000_000;
 
 /** Characters. */
 export const MAX_TASK_ID = 4_000;

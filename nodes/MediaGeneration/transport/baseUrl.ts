@@ -14,12 +14,22 @@ const IPV4_INSIDE = /^\[?(::ffff:|64:ff9b:|2001:0?:|2002:)/;
 /** Global unicast. All other ranges are local, multicast or reserved. */
 const PUBLIC_IPV6 = /^[23][\da-f]{3}:/;
 
+/** Returns a host without the dot that may end it. Undefined if it is longer than a name can be (RFC 1035, 2.3.4), or ends with more dots. */
+export function hostOf(hostname: string): string | undefined {
+	const host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+	return host === '' || host.length > 253 || host.endsWith('.') ? undefined : host;
+}
+
+/** Characters of a Base URL or a key. */
+const MAX_LENGTH = 2_000;
+
 /**
  * Returns whether a host name means this machine or a private network. Names with a single label are those of containers.
  * @param hostname as `URL` gives it, so that it is in lower case, and an address is normalized
  */
 export function isPrivateHost(hostname: string): boolean {
-	const host = hostname.replace(/^\[|\]$|\.+$/g, '');
+	const host = hostOf(hostname)?.replace(/^\[|\]$/g, '');
+	if (host === undefined) return true;
 	if (host.includes(':')) return !PUBLIC_IPV6.test(host) || IPV4_INSIDE.test(host);
 	if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return PRIVATE_IPV4.some((range) => range.test(host));
 	return !host.includes('.') || /\.(local(host|domain)?|internal|lan|home\.arpa)$/.test(host);
@@ -28,8 +38,10 @@ export function isPrivateHost(hostname: string): boolean {
 export function baseUrlProblem(value: unknown, allowHttp: unknown = false): string | undefined {
 	if (typeof value !== 'string' || value.trim() === '')
 		return 'The credential has no Base URL. Enter the address of the service, e.g. https://api.example.com';
+	if (value.length > MAX_LENGTH)
+		return 'The Base URL of the credential is too long. Enter an address such as https://api.example.com';
 	const url = urlOf(value.trim());
-	if (url === undefined)
+	if (url === undefined || hostOf(url.hostname) === undefined)
 		return 'The Base URL of the credential is not a URL. Enter an address such as https://api.example.com';
 	if (url.protocol !== 'https:' && url.protocol !== 'http:')
 		return `The Base URL of the credential starts with "${url.protocol}". Use an address that starts with https://`;
@@ -46,12 +58,16 @@ export function baseUrlProblem(value: unknown, allowHttp: unknown = false): stri
 /** Takes off what was pasted around a key: `Bearer `, quotes, spaces, characters without a width. */
 export function keyIn(value: unknown): string {
 	const text =
-		typeof value === 'string' ? value.replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '') : '';
+		typeof value === 'string'
+			? value.slice(0, MAX_LENGTH).replace(/[\u200b-\u200f\u2060\ufeff\u00ad]/g, '')
+			: '';
 	return text.replace(/^[\s"'`]*(bearer\s+)?[\s"'`]*|[\s"'`]+$/gi, '');
 }
 
 /** Source: docs/service.md, "Authentication". */
 export function apiKeyProblem(value: unknown): string | undefined {
+	if (typeof value === 'string' && value.length > MAX_LENGTH)
+		return 'The API key of the credential is too long. Copy the key alone from the API Keys page of the service';
 	const key = keyIn(value);
 	if (key === '')
 		return 'The credential has no API key. Create a key on the API Keys page of the service and enter it';
@@ -85,7 +101,10 @@ export function credentialProblem(fields: Record<string, unknown>): string | und
 
 /** Drops trailing slashes, so that a path can be appended. */
 export function normalizeBaseUrl(value: string): string {
-	return value.trim().replace(/\/+$/, '');
+	const text = value.trim();
+	let end = text.length;
+	while (text.charAt(end - 1) === '/') end -= 1;
+	return text.slice(0, end);
 }
 
 /** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */

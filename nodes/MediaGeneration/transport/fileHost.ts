@@ -3,7 +3,7 @@
  * request forgery, which is off by default. It opens private addresses only if the service has one, and those of a machine's own metadata never.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { isPrivateHost } from './baseUrl';
+import { hostOf, isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
 import { ABORTED, timeLimit, type Clock } from '../base/clock';
 import { urlOf } from '../base/json';
@@ -52,18 +52,20 @@ function redirectTarget(location: string | undefined, from: string): URL | strin
 
 /** Addresses at which clouds tell a machine its secrets, and others that no router passes on. */
 const LINK_LOCAL =
-	/^(169\.254\.|168\.63\.129\.16$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|.*:a9fe:))/;
+	/^(169\.254\.|168\.63\.129\.16$|100\.100\.100\.200$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|fd20:ce:|.*:a9fe:))/;
 /** Names that clusters and companies use inside. */
 const INSIDE = /\.(svc|consul|default|prod|corp|intranet|private|home|test)$|^fritz\.box$/;
 
-const isInside = (hostname: string) => isPrivateHost(hostname) || INSIDE.test(hostname);
+const isInside = (host: string) => isPrivateHost(host) || INSIDE.test(host);
 
 /** @returns the address to ask, or why none is asked */
 function allowed(address: URL, baseUrl: URL | undefined): URL | string {
-	const { hostname } = address;
-	if (LINK_LOCAL.test(hostname)) return `its address (${hostname}) is one that no file host has`;
-	if (isInside(hostname) && (baseUrl === undefined || !isInside(baseUrl.hostname)))
-		return `its address (${hostname}) is in a private network, and the service is not`;
+	const host = hostOf(address.hostname);
+	if (host === undefined) return 'its address has a host that is no name';
+	if (LINK_LOCAL.test(host)) return `its address (${host}) is one that no file host has`;
+	const own = hostOf(baseUrl?.hostname ?? '');
+	if (isInside(host) && (own === undefined || !isInside(own)))
+		return `its address (${host}) is in a private network, and the service is not`;
 	const url = new URL(address);
 	// No host of a private network has a certificate for a name that leads there by accident or by malice.
 	if (baseUrl?.protocol !== 'http:') url.protocol = 'https:';

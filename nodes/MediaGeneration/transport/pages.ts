@@ -1,7 +1,8 @@
 /** Reads lists that services may publish, page by page (docs/service.md, "More routes"). */
 import { ListSeen, type EntryOf } from '../answers/lists';
 import type { Answer } from '../answers/reply';
-import { MAX_PAGES } from '../base/bounds';
+import { unreadable } from '../answers/failures';
+import { MAX_LIST, MAX_PAGES } from '../base/bounds';
 import { attemptAsync, FailureError, type Failure } from '../base/outcomes';
 import { readReply, type Reading } from './reading';
 
@@ -61,6 +62,7 @@ export async function readPages<Entry>(
 	const entries: Entry[] = [];
 	let [at, isWhole] = [from ?? { route: 0, page: 1 }, false];
 	let first: Answer | undefined;
+	let characters = 0;
 	for (let pages = 0; pages < mostPages && entries.length < limit; pages += 1) {
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) break;
@@ -70,6 +72,11 @@ export async function readPages<Entry>(
 		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
 		const read = await attemptAsync(async () => {
 			const answer = await readReply(reading);
+			characters += answer.text.length;
+			if (characters > MAX_LIST) {
+				const reason = 'its pages have more than 100 MB together';
+				throw new FailureError(unreadable(what ?? reading.path, reason));
+			}
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
 		if (!read.ok && !isNone(read.failure)) throw new FailureError(read.failure);
