@@ -249,6 +249,11 @@ test('a list may show a task 15 s late: what a killed execution sent just before
 	});
 	const killed = { endedBefore: START + 1 };
 	expect(await setting([taskOf('a')], late(14_000)).found(killed)).toBe('a');
+	// Nobody knows yet what a list lacks that is younger.
+	const stop = new AbortController();
+	const stopped = setting([], { instead: () => (stop.abort(), EMPTY) });
+	const unread = { message: expect.stringMatching(/not show it yet/) as string };
+	expect(await stopped.search(killed, stop)).toMatchObject({ kind: 'unfound', unread });
 	const old = setting([], {});
 	await old.search({ sentAt: START - HOUR, endedBefore: START - 15_000 });
 	expect(old.readAt).toEqual([0]);

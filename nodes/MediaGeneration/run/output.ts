@@ -80,20 +80,16 @@ export class Report {
 	throwFirstFailure(results: readonly ItemState[]): void {
 		const [first] = failuresIn(results);
 		if (first === undefined || this.continueOnFail) return;
+		const isStopped = this.context.getExecutionCancelSignal()?.aborted === true;
 		// The end of a stopped run is logged once.
-		if (this.context.getExecutionCancelSignal()?.aborted !== true)
-			this.log('the run failed', results, wordsForAll);
+		if (!isStopped) this.log('the run failed', results, wordsForAll);
 		const leftovers = leftoversOf(this.ledger, results);
 		const { failure } = first;
-		const retry = leftovers.taskIds.length > 0 && this.canRetry ? RETRY : '';
+		// n8n offers its Retry for an execution that failed, and an agent can't press it.
+		const canRetry = !isStopped && this.ledger.run.call === undefined;
+		const retry = canRetry && leftovers.taskIds.length > 0 ? RETRY : '';
 		const description = `${retry}${failure.description}${adviceAfter(first, results, leftovers)}`;
 		throw nodeError(this.context.getNode(), { ...first, failure: { ...failure, description } });
-	}
-
-	/** n8n offers its Retry for an execution that failed, and an agent can't press it. */
-	private get canRetry(): boolean {
-		const isStopped = this.context.getExecutionCancelSignal()?.aborted === true;
-		return !isStopped && this.ledger.run.call === undefined;
 	}
 
 	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */

@@ -7,6 +7,7 @@ import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { getOrCreate } from '../base/boundedMap';
 import type { UnrecordedRun } from '../n8n/retry';
 import { withoutReceiveUrl, type Created } from './identity';
+import { readerOf, Unclaimed } from './unclaimed';
 import {
 	NOT_READ,
 	notesIn,
@@ -33,20 +34,13 @@ interface LedgerOptions {
 	clean?: <T>(value: T) => T;
 }
 
-/** An entry with a task is worth most, then one that may have become a task. */
-function worthOf({ taskId, failure }: Entry): number {
-	return taskId !== undefined ? 2 : failure?.taskId !== undefined ? 1 : 0;
-}
-
 export class Ledger {
 	private readonly prefix: string;
-	private readonly reader: string;
 	private opened: LedgerNotes | undefined;
 	private readonly clean: <T>(value: T) => T;
 	/** This run's own entries by slot. A slot has several if the user had an unclear creation sent again: the last one counts. */
 	private readonly own = new Map<string, Entry[]>();
-	/** What others left, by the request's hash: the entry to take first is the last one. */
-	private readonly free = new Map<string, Entry[]>();
+	private unclaimed: Unclaimed | undefined;
 
 	constructor(
 		readonly store: LedgerStore,
@@ -54,23 +48,18 @@ export class Ledger {
 		{ killed, clean = (value) => value }: LedgerOptions = {},
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
-		this.reader = run.call?.agent ?? String(run.runIndex);
 		this.clean = clean;
 		const opened = attempt(() => {
 			const notes = notesIn(store, run, killed);
-			this.sort(notes?.entries ?? []);
+			const { entries = [] } = notes ?? {};
+			const isOwn = ({ execution, slot }: Entry) =>
+				execution === run.executionId && slot.startsWith(this.prefix);
+			for (const entry of entries.filter(isOwn)) this.ofSlot(entry.slot).push(entry);
+			const others = entries.filter((entry) => !isOwn(entry));
+			this.unclaimed = new Unclaimed(run, others);
 			return notes;
 		});
 		this.opened = opened.ok ? opened.value : undefined;
-	}
-
-	private sort(entries: readonly Entry[]): void {
-		for (const entry of entries) {
-			if (this.isOwn(entry)) this.ofSlot(entry.slot).push(entry);
-			else if (this.isFree(entry)) getOrCreate(this.free, entry.hash, () => []).push(entry);
-		}
-		for (const equal of this.free.values())
-			equal.reverse().sort((one, other) => worthOf(one) - worthOf(other));
 	}
 
 	/** Throws if any of it can't be read, because that part may stand for any task. */
@@ -87,19 +76,8 @@ export class Ledger {
 		return getOrCreate(this.own, key, () => []);
 	}
 
-	private isOwn({ execution, slot }: Entry): boolean {
-		return execution === this.run.executionId && slot.startsWith(this.prefix);
-	}
-
 	private newestOf(slot: Slot): Entry | undefined {
 		return this.own.get(this.keyOf(slot))?.at(-1);
-	}
-
-	/** Returns whether another execution left the entry, or an earlier call of this one did not use it. */
-	private isFree({ execution, usedBy, handedOut }: Entry): boolean {
-		const { executionId, call } = this.run;
-		if (execution !== executionId) return handedOut === undefined || handedOut === this.reader;
-		return call !== undefined && usedBy === undefined && handedOut === undefined;
 	}
 
 	/**
@@ -109,22 +87,16 @@ export class Ledger {
 	 */
 	takeUp({ slot, hash }: Asked): void {
 		const taken = attempt(() => {
-			if (this.newestOf(slot) === undefined) this.takeOver(slot, this.free.get(hash) ?? []);
+			const entry = this.newestOf(slot) === undefined ? this.unclaimed?.take(hash) : undefined;
+			if (entry === undefined) return;
+			const { executionId: execution, call } = this.run;
+			if (entry.execution !== execution) entry.isTakenUp = true;
+			Object.assign(entry, { slot: this.keyOf(slot), usedBy: call?.id, execution });
+			delete entry.handedOut;
+			this.ofSlot(entry.slot).push(entry);
 		});
 		// One that could not be taken may stand for this request: nothing is created.
 		if (!taken.ok) this.opened = undefined;
-	}
-
-	private takeOver(slot: Slot, left: Entry[]): void {
-		let entry = left.pop();
-		// Another call of the agent may have taken it meanwhile.
-		while (entry !== undefined && !this.isFree(entry)) entry = left.pop();
-		if (entry === undefined) return;
-		const { executionId: execution, call } = this.run;
-		if (entry.execution !== execution) entry.isTakenUp = true;
-		Object.assign(entry, { slot: this.keyOf(slot), usedBy: call?.id, execution });
-		delete entry.handedOut;
-		this.ofSlot(entry.slot).push(entry);
 	}
 
 	/** What is known of a request before it is sent. */
@@ -194,7 +166,7 @@ export class Ledger {
 		quietly(() => {
 			for (const entry of [...this.own.values()].flat()) {
 				delete entry.usedBy;
-				if (handedOut.has(this.itemOf(entry))) entry.handedOut = this.reader;
+				if (handedOut.has(this.itemOf(entry))) entry.handedOut = readerOf(this.run);
 			}
 		});
 	}

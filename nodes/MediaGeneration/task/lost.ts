@@ -88,7 +88,9 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		const read = await attemptAsync(async () => await readFor(deps, sought));
 		if (read.ok) finding = read.value;
 		else if (isUnread(finding)) finding.unread = read.failure;
-		const isListed = now() >= endedBefore + LISTED_AFTER_MS;
+		const isListed = since + ms >= endedBefore + LISTED_AFTER_MS;
+		if (!isListed && finding.kind === 'unfound')
+			finding.unread ??= unreadList('it may not show it yet');
 		if (isListed && (finding.kind === 'created' || (isEarlier && !isUnread(finding)))) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
