@@ -126,13 +126,15 @@ test.each([
 ])(
 	'whether the service reaches this n8n, %s: its own address is tried in every case',
 	async (_name, given, baseUrl, callable) => {
-		const { context, called, hints } = contextOf({ resumeUrl: given, answered: RUNNING });
+		const { context, called, hints, kept } = contextOf({ resumeUrl: given, answered: RUNNING });
 		const resumeUrl = given.replace('?', '/media-generation?');
 		expect(await checkSuspension(context, baseUrl)).toEqual({ resumeUrl, callable });
 		// Nothing that leaves from now on holds its token, wherever it stands.
 		expect(cleanerOf(context).text(`a ${TOKEN}`)).toBe('a ***');
 		const safely = { json: true, disableFollowRedirect: true };
 		expect(called).toMatchObject([{ method: 'POST', url: resumeUrl, body: {}, ...safely }]);
+		// What was tried by the node's name is gone.
+		expect(kept).toEqual({});
 		expect(hints).toEqual([]);
 	},
 );

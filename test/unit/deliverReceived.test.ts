@@ -89,6 +89,13 @@ test.each<[IDataObject]>([[{ other: 1 }], [{ task_id: 't1' }], [{ task: TASK }]]
 	},
 );
 
+test('a task that has failed keeps its own error, and has no files to be fetched', async () => {
+	const task = { id: 't1', status: 'error', error: 'no luck', outcome: 'none' };
+	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });
+	expect(item?.json).toMatchObject({ ...task, task_id: 't1', outputs: [] });
+	expect(asked).toEqual([]);
+});
+
 test('a task without files says so', async () => {
 	const task = { ...TASK, metadata: 'odd' };
 	const { item } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });

@@ -108,7 +108,7 @@ describe('addresses', () => {
 		[{ download: false }, undefined],
 	])('that hold their file are a few words in the JSON: %j', async (wanted, words) => {
 		const url = dataUrl(Buffer.concat([png(1), Buffer.alloc(200_000)]));
-		const metadata = { image_url: url, note: `not ${url}` };
+		const metadata = { image_url: url, first: `${F}/0`, note: `not ${url}` };
 		const done = given(`${F}/0`, url);
 		Object.assign(done.task.raw, { metadata, outputs: 'its own' });
 		const { items } = await world().deliver(done, wanted);

@@ -26,10 +26,17 @@ async function closed(first: Reply = FULL) {
 	const asks = async (
 		name: string,
 		replies: Array<Reply | (() => Reply)>,
-		{ waitMs = 60_000, boundsFull = false, over = signal, stays = false, voice = 'v' } = {},
+		{
+			waitMs = 60_000,
+			boundsFull = false,
+			over = signal,
+			stays = false,
+			voice = 'v',
+			of = {},
+		} = {},
 	) => {
 		const limits = { deadline: clock.now() + waitMs, boundsFull };
-		const request = { kind: 'speech', path: '/', body: { voice_id: voice } };
+		const request = { kind: 'speech', path: '/', body: { voice_id: voice }, ...of };
 		const place = placeOf(request, limits, clock.now());
 		for (const reply of replies) {
 			const mayGo = await queue.turn(place, clock, over);
@@ -73,14 +80,19 @@ describe('a queue that is full by itself', () => {
 	const forGood = Array<Reply>(400).fill(FULL);
 	const LONG = { waitMs: 3_600_000 };
 
-	test('of one voice holds up no other voice', async () => {
+	test.each([
+		['voice', { body: { voice_id: 'w' } }],
+		['voice of the newer route', { body: {}, pathFields: { voice_id: 'w' } }],
+		['model', { body: { voice_id: 'v', model_id: 'm' } }],
+		['kind', { kind: 'voice-changer' }],
+	])('holds up no other %s', async (_name, of) => {
 		const { clock, asked, asks } = await closed();
 		const stuck = asks('stuck', forGood, LONG);
-		const others = [1, 2, 3].map(async (n) => await asks(`other ${n}`, [CREATED], { voice: 'w' }));
+		const others = [1, 2, 3].map(async (n) => await asks(`other ${n}`, [CREATED], { of }));
 		await clock.run(Promise.all(others));
 		expect(asked).toEqual(['other 1 0', 'other 2 0', 'other 3 0']);
 		await clock.advance(103_000);
-		await clock.run(asks('late', [CREATED], { voice: 'w' }));
+		await clock.run(asks('late', [CREATED], { of }));
 		expect(asked.at(-1)).toBe('late 103000');
 		expect(asked.length).toBeLessThan(14);
 		void stuck;
@@ -263,4 +275,7 @@ test('the log says once a minute for how many the account is full, and since whe
 	await clock.advance(58_001);
 	expect(queue.logLine(first, clock.now())).toBe(`${line} 3, the oldest for 60 s`);
 	await clock.run(Promise.all(waits));
+	const limited = await closed(LIMITED);
+	const limits = 'the service limits requests; creations that wait: 1, the oldest for 0 s';
+	expect(limited.queue.logLine(first, start)).toBe(limits);
 });
