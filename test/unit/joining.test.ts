@@ -202,21 +202,21 @@ describe('a part that fails', () => {
 	});
 });
 
-test.each<[LongText['kind'], parts: number, endings: string[]]>([
+test.each<[LongText['kind'], parts: number, suffixes: string[]]>([
 	['parts', 3, ['-1', '-2', '-3']],
 	['parts', 12, ['-01', '-02', '-03']],
 	['parts', 1, ['']],
 	['join', 12, ['', '_1', '_2']],
-])('the names of a text in %s of %d count them', async (kind, parts, endings) => {
+])('the names of a text in %s of %d count them', async (kind, parts, suffixes) => {
 	const texts = Array<string>(parts).fill('a');
 	const given: string[] = [];
 	const delivery: Pick<Delivery, 'deliver'> = {
-		async deliver(_done, _settings, { ending = '' }) {
-			given.push(ending);
+		async deliver(_done, _settings, { suffix = '' }) {
+			given.push(suffix);
 			return await Promise.resolve({ items: [], outputs: [], failure: undefined, files: [] });
 		},
 	};
-	for (const number of endings.keys())
+	for (const number of suffixes.keys())
 		await deliverPart(delivery, doneTask('t'), { ...input(LONG[kind], texts), number });
-	expect(given).toEqual(endings);
+	expect(given).toEqual(suffixes);
 });

@@ -8,7 +8,7 @@ export interface FileSettings {
 	download: boolean;
 	outputBinaryField: string;
 	maxFileBytes: number;
-	/** Without its ending. */
+	/** Without its extension. */
 	fileName?: string | undefined;
 	/** Output format that the request asks for. */
 	format?: string | undefined;
@@ -35,7 +35,7 @@ export const filesField = ui.text('Put Output Files in Field', 'outputBinaryFiel
 const fileNameOption = ui.text('File Name', 'fileName', {
 	placeholder: 'e.g. chapter-1',
 	description:
-		'Name of the files, without their ending. Usually an expression: {{ $json.title }}. Files of different types share it; further files of the same type get a number appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
+		'Name of the files, without their extension. Usually an expression: {{ $json.title }}. Files of different types share it; further files of the same type get a number appended. Characters that file systems refuse are replaced. Leave empty to name files after type and task.',
 });
 
 export const maxFileSizeOption = ui.amount('Max File Size (MB)', 'maxFileSize', {
@@ -45,7 +45,7 @@ export const maxFileSizeOption = ui.amount('Max File Size (MB)', 'maxFileSize', 
 		'Larger files are not downloaded: the item fails, and its outputs keep the addresses',
 });
 
-export const splitFilesOption = ui.toggle('Split Files', 'splitFiles', {
+const splitFilesOption = ui.toggle('Split Files', 'splitFiles', {
 	default: true,
 	description:
 		'Whether to output one item per file instead of one item per task, e.g. one for each image',

@@ -49,7 +49,7 @@ export const triggerFields: INodeProperties[] = [
 		ui.text('File Name', 'fileName', {
 			placeholder: 'e.g. {reference}',
 			description:
-				'Name of the files, without their ending. {reference} and {task_id} stand for those values. Leave empty to name files after type and task.',
+				'Name of the files, without their extension. {reference} and {task_id} stand for those values. Leave empty to name files after type and task.',
 		}),
 		{
 			...maxFileSizeOption,

@@ -39,14 +39,14 @@ function segmentsIn(text: string): JsonObject[] | undefined {
 	return values.every(isSegment) ? (values as JsonObject[]) : undefined;
 }
 
-/** Returns what a segment says, and when: its own times, else those of its words; nothing if it has none. */
-function spokenBySegment(segment: JsonObject): Spoken[] {
+/** Returns what a segment says, and when: its own times, else those of its words; undefined if it has none. */
+function spokenBySegment(segment: JsonObject): Spoken | undefined {
 	const words = Array.isArray(segment.words) ? segment.words.filter(isObject) : [];
 	const { text = words.map((word) => word.text ?? word.word).join(' ') } = segment;
 	const [start] = [segment, ...words].flatMap((each) => asNumber(each.start) ?? []);
 	const end = asNumber(segment.end) ?? words.flatMap((word) => asNumber(word.end) ?? []).at(-1);
-	if (typeof text !== 'string' || start === undefined || end === undefined) return [];
-	return [{ text, start: toMs(start), end: toMs(Math.max(start, end)) }];
+	if (typeof text !== 'string' || start === undefined || end === undefined) return undefined;
+	return { text, start: toMs(start), end: toMs(Math.max(start, end)) };
 }
 
 /** Returns what a transcript in SRT or JSON says; undefined if it is neither. */
@@ -56,7 +56,8 @@ export function* transcriptOf(transcript: string): Work<Spoken[] | undefined> {
 	const spoken: Spoken[] = [];
 	const segments = segmentsIn(transcript);
 	for (const segment of segments ?? []) {
-		spoken.push(...spokenBySegment(segment));
+		const said = spokenBySegment(segment);
+		if (said !== undefined) spoken.push(said);
 		if (spoken.length % 1_000 === 999) yield;
 	}
 	return segments && spoken;

@@ -62,8 +62,6 @@ export function planJoin(facts: readonly SoundFacts[], options: PlanOptions): Jo
 	return `the joined file would have ${inWords(plan.bytes)} bytes, and at most ${inWords(most)} are allowed ('Max File Size', and never more than 4 GiB)`;
 }
 
-const bytesOf = ({ kind, format }: Sound) => (kind === 'wav' ? format.blockBytes : 0);
-
 function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 	const { samplesPerUnit } = first;
 	const { sampleRate } = first.format;
@@ -85,7 +83,8 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 		}
 		times.push({ start: secondsOf(units), end: secondsOf(units + part.units) });
 		const copies = isMono(part) ? first.format.channels : 1;
-		doubled.push(copies === 2 ? bytesOf(part) : undefined);
+		const isDoubled = copies === 2 && part.kind === 'wav';
+		doubled.push(isDoubled ? part.format.blockBytes : undefined);
 		units += part.units;
 		bytes += part.bytes * copies;
 	}

@@ -24,7 +24,7 @@ export interface DonePart extends Done {
 }
 
 /** Returns what follows the File Name. A text's items are numbered with equally many digits, so that their names sort like its parts. */
-function endingOf(number: number, { longText, texts }: Assembly): string {
+function suffixOf(number: number, { longText, texts }: Assembly): string {
 	if (longText.kind !== 'parts') return number === 0 ? '' : `_${number}`;
 	const last = String(texts.length);
 	return last === '1' ? '' : `-${String(number + 1).padStart(last.length, '0')}`;
@@ -38,8 +38,8 @@ export async function deliverPart(
 ): Promise<Delivered> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
-	const ending = endingOf(number, assembly);
-	return await delivery.deliver(done, files, { index, extra, ending });
+	const suffix = suffixOf(number, assembly);
+	return await delivery.deliver(done, files, { index, extra, suffix });
 }
 
 /** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */

@@ -109,10 +109,10 @@ function withShortAddresses(
 	return words.size === 0 ? raw : mapTexts(raw, (text) => words.get(text.trim()) ?? text);
 }
 
-/** Makes the name of a task's files. @param ending after the File Name */
-function baseNameFor(done: DoneTask, { fileName }: FileSettings, ending: string): string {
+/** Makes the name of a task's files. @param suffix after the File Name */
+function baseNameFor(done: DoneTask, { fileName }: FileSettings, suffix: string): string {
 	const named = baseNameOf(fileName);
-	if (named !== undefined) return `${named}${ending}`;
+	if (named !== undefined) return `${named}${suffix}`;
 	const { task, taskId, outputs } = done;
 	return baseNameOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
@@ -140,12 +140,17 @@ export class Delivery {
 	async deliver(
 		done: DoneTask,
 		settings: FileSettings,
-		{ index, extra = {}, ending = '' }: { index: number; extra?: IDataObject; ending?: string },
+		{ index, extra = {}, suffix = '' }: { index: number; extra?: IDataObject; suffix?: string },
 	): Promise<Delivered> {
 		const { taskId, task } = done;
 		const offered = resolved(done.outputs, this.baseUrl);
+		const wanted = {
+			maxBytes: settings.maxFileBytes,
+			baseName: baseNameFor(done, settings, suffix),
+			format: settings.format ?? asText(task.raw.output_format),
+		};
 		const files: DeliveredFile[] = settings.download
-			? await fetchFiles(offered, this.wanted(done, settings, ending), this.deps)
+			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ output }));
 		const isText = isTranscription(files);
 		const isRead = isText || settings.transcriptInOutput;
@@ -164,15 +169,6 @@ export class Delivery {
 		};
 		const failure = undelivered(done, files);
 		return { ...itemsOf(files, settings, { json, index }), failure, files };
-	}
-
-	private wanted(done: DoneTask, settings: FileSettings, ending: string) {
-		const format = settings.format ?? asText(done.task.raw.output_format);
-		return {
-			maxBytes: settings.maxFileBytes,
-			baseName: baseNameFor(done, settings, ending),
-			format,
-		};
 	}
 
 	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
