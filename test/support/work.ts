@@ -1,4 +1,4 @@
-import type { Work } from '../../nodes/MediaGeneration/base/clock';
+import type { Work } from '../../nodes/MediaGeneration/base/work';
 
 /** Does work without a break. */
 export function atOnce<T>(work: Work<T>): T {

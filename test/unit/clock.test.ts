@@ -1,6 +1,6 @@
 /** Time limits and pauses, by the timers of n8n and of Node.js, while time passes at once. */
 import { getEventListeners } from 'node:events';
-import { onAbort, timeLimit } from '../../nodes/MediaGeneration/base/clock';
+import { onAbort, timeLimit } from '../../nodes/MediaGeneration/base/abort';
 import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
 import { onMachine } from '../support/machine';
 

@@ -1,5 +1,5 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
-import { backoffMs } from '../../nodes/MediaGeneration/base/clock';
+import { backoffMs } from '../../nodes/MediaGeneration/base/backoff';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import {
 	askUntilClear,

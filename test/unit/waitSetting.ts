@@ -1,7 +1,7 @@
 /** Waiting for tasks on a virtual clock, at a service whose answers come from a script. */
 import { setMaxListeners } from 'node:events';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
-import { unlessAborted } from '../../nodes/MediaGeneration/base/clock';
+import { unlessAborted } from '../../nodes/MediaGeneration/base/abort';
 import { isObject } from '../../nodes/MediaGeneration/base/json';
 import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
 import { waitForTask, type Waited, type Watch } from '../../nodes/MediaGeneration/task/wait';

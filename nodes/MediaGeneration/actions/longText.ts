@@ -1,7 +1,7 @@
 /** Splits texts longer than one request takes: the fields, how they are read, and the requests for the parts (docs/media.md). */
 import type { INodeProperties } from 'n8n-workflow';
 import { splitText } from '../audio/split';
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import { invalid } from '../base/outcomes';
 import { asText } from '../base/json';
 import { quote } from '../base/words';

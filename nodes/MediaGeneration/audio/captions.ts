@@ -1,6 +1,6 @@
 /** Merges the transcripts of parts, so that their times fit the joined sound. */
 import { readJson } from '../base/bounded';
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import { asNumber, isObject, type JsonObject } from '../base/json';
 import { TRANSCRIPT } from '../base/bounds';
 import { type NameOf, partName, toMs } from './sound';

@@ -1,5 +1,5 @@
 /** Cuts a long text into parts that can be spoken one by one, in linear time. */
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 
 /** A capital letter or a number often follows them. A wrong entry does no harm: the text is then cut at the next sentence. */
 const ABBREVIATIONS = [

@@ -1,5 +1,5 @@
 /** Reads SubRip subtitles as leniently as players do, and writes them as strictly as the strictest player needs them. */
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import { TRANSCRIPT } from '../base/bounds';
 
 /** Text that is spoken from `start` to `end`, in seconds. */

@@ -1,4 +1,4 @@
-import { onAbort } from './clock';
+import { onAbort } from './abort';
 
 /** Shares a limited amount (slots, bytes), in the order in which it was asked for. */
 export class Limiter {

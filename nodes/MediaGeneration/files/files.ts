@@ -2,7 +2,7 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { FileSettings } from '../actions/fileSettings';
 import { getOrCreate } from '../base/boundedMap';
-import { ABORTED } from '../base/clock';
+import { ABORTED } from '../base/abort';
 import { extensionIn, mediaOf } from '../base/fileTypes';
 import { Limiter } from '../base/limiter';
 import type { TaskOutput } from '../answers/outputs';

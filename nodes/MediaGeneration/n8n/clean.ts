@@ -1,7 +1,7 @@
 /** Removes the API key, the callback secret, and the tokens of URLs that call this n8n from items, errors, hints and logs. */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { getOrCreate } from '../base/boundedMap';
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import { messageOf } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { mapTexts, urlOf, type JsonObject } from '../base/json';

@@ -1,6 +1,8 @@
 /** Waits with n8n's own `sleep`, the only timer that its lint rules allow. */
 import { sleep } from 'n8n-workflow';
-import { ABORTED, now, unlessAborted, type Clock, type Work } from '../base/clock';
+import { ABORTED, unlessAborted } from '../base/abort';
+import { now, type Clock } from '../base/clock';
+import type { Work } from '../base/work';
 
 /** The `sleep` of n8n-workflow honours a signal since n8n 2.34; before, it ignores the second argument. */
 const sleepUntil: (ms: number, signal?: AbortSignal) => Promise<void> = sleep;

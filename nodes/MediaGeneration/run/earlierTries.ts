@@ -2,7 +2,7 @@
  * What earlier tries, and executions that were killed, have left. A request that was sent, or may have been, is sent again only if the user
  * asked for that, or if it has no note and a readable list shows nothing that could be its task.
  */
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import type { Failure } from '../base/outcomes';
 import { UNCLEAR_ADVICE } from '../answers/creation';
 import { asFailed, type Failed } from '../answers/verdict';

@@ -4,7 +4,7 @@ import { requestsFor, textsOf } from '../actions/longText';
 import type { Job, Operation } from '../actions/operation';
 import { readRunSettings, type RunSettings } from '../actions/creditLimits';
 import { includeInputOption, readItemSettings } from '../actions/waiting';
-import type { Work } from '../base/clock';
+import type { Work } from '../base/work';
 import { asFailure, attempt } from '../base/outcomes';
 import type { Ledger } from '../task/ledger';
 import { failedResult, type ItemResult, type Plan } from './item';

@@ -1,7 +1,8 @@
 /** Serves the webhook that wakes a sleeping execution once all its tasks have finished. */
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { BoundedMap } from '../base/boundedMap';
-import { now, timeLimit } from '../base/clock';
+import { now } from '../base/clock';
+import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
 import { inBackground } from '../n8n/clean';
 import { answeredStatus } from '../n8n/webhookCall';

@@ -1,6 +1,7 @@
 /** Watches the sleeping executions of this process, one loop each, so that a lost callback leaves none asleep until its deadline. */
 import type { IDataObject } from 'n8n-workflow';
-import { backoffMs, OncePerMinute } from '../base/clock';
+import { backoffMs } from '../base/backoff';
+import { OncePerMinute } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { inBackground, logOf } from '../n8n/clean';
 import { realClock } from '../n8n/realClock';

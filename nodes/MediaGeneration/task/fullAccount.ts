@@ -4,7 +4,8 @@
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { ABORTED, OncePerMinute, type Clock } from '../base/clock';
+import { ABORTED } from '../base/abort';
+import { OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';

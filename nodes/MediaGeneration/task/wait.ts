@@ -2,7 +2,8 @@
  * Waits for one paid task. A poll without a result never fails a task: only the service's own word, a lasting refusal, or the deadline
  * ends the wait. Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
-import { backoffMs, type Clock } from '../base/clock';
+import { backoffMs } from '../base/backoff';
+import type { Clock } from '../base/clock';
 import type { Limiter } from '../base/limiter';
 import type { ServiceClient } from '../transport/client';
 import { pollTask } from '../transport/pollTask';

@@ -1,7 +1,8 @@
 /** What all runs of this process share of an account, i.e. of one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { ABORTED, now } from '../base/clock';
+import { ABORTED } from '../base/abort';
+import { now } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { askedPauseMs, isAboutTasks, limitIn } from '../answers/limits';
 import type { Answer } from '../answers/reply';

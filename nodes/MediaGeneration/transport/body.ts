@@ -1,7 +1,7 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
 import type { FormFile } from '../answers/request';
-import { ABORTED } from '../base/clock';
+import { ABORTED } from '../base/abort';
 import { reasonOf } from '../n8n/networkError';
 
 export interface Body {

@@ -13,7 +13,7 @@ import { ANSWER } from '../base/bounds';
 import { mapTexts } from '../base/json';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body, type Upload } from './body';
-import { timeLimit, unlessAborted } from '../base/clock';
+import { timeLimit, unlessAborted } from '../base/abort';
 import {
 	CREDENTIAL,
 	keptFor,

@@ -5,7 +5,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { hostOf, isPrivateHost } from './baseUrl';
 import type { N8nContext } from './client';
-import { ABORTED, timeLimit, type Clock } from '../base/clock';
+import { ABORTED, timeLimit } from '../base/abort';
+import type { Clock } from '../base/clock';
 import { urlOf } from '../base/json';
 import { headerOf } from '../answers/limits';
 import { connectionOf, reasonOf } from '../n8n/networkError';

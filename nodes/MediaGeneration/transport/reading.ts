@@ -2,7 +2,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { ServiceClient } from './client';
 import { refusalInside, type Answer, type Reply } from '../answers/reply';
-import { backoffMs, type Clock } from '../base/clock';
+import { backoffMs } from '../base/backoff';
+import type { Clock } from '../base/clock';
 import { realClock } from '../n8n/realClock';
 import { attemptAsync, FailureError, type Attempt, type Failure } from '../base/outcomes';
 import { seconds } from '../base/words';

@@ -2,7 +2,8 @@
  * When an answer about a task counts. One answer can be wrong: throttling resembles a refused key, and a young task a missing one.
  * Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
  */
-import { backoffMs, type Clock } from '../base/clock';
+import { backoffMs } from '../base/backoff';
+import type { Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { ServiceClient } from './client';
 import { pollTask, type PollRequest } from './pollTask';

@@ -1,6 +1,7 @@
 /** Asks what the service itself says about a task that a caller names, with few requests whatever is posted. */
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { now, timeLimit } from '../base/clock';
+import { now } from '../base/clock';
+import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
 import { realClock } from '../n8n/realClock';
 import type { Account } from '../transport/account';

@@ -1,0 +1,2 @@
+/** Long work in pieces: whenever it yields, others may run. */
+export type Work<T> = Generator<undefined, T>;
