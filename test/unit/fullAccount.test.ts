@@ -79,15 +79,16 @@ test('one that finds a slot lets the next one ask at once, in their order; who i
 describe('a queue that is full by itself', () => {
 	const forGood = Array<Reply>(400).fill(FULL);
 	const LONG = { waitMs: 3_600_000 };
+	const inPath = (voice_id: string) => ({ body: {}, pathFields: { voice_id } });
 
-	test.each([
-		['voice', { body: { voice_id: 'w' } }],
-		['voice of the newer route', { body: {}, pathFields: { voice_id: 'w' } }],
-		['model', { body: { voice_id: 'v', model_id: 'm' } }],
-		['kind', { kind: 'voice-changer' }],
-	])('holds up no other %s', async (_name, of) => {
+	test.each<[string, full: object, other: object]>([
+		['voice', { body: { voice_id: 'v' } }, { body: { voice_id: 'w' } }],
+		['voice in a path', inPath('v'), inPath('w')],
+		['model', {}, { body: { voice_id: 'v', model_id: 'm' } }],
+		['kind', {}, { kind: 'voice-changer' }],
+	])('holds up no other %s', async (_name, full, of) => {
 		const { clock, asked, asks } = await closed();
-		const stuck = asks('stuck', forGood, LONG);
+		const stuck = asks('stuck', forGood, { ...LONG, of: full });
 		const others = [1, 2, 3].map(async (n) => await asks(`other ${n}`, [CREATED], { of }));
 		await clock.run(Promise.all(others));
 		expect(asked).toEqual(['other 1 0', 'other 2 0', 'other 3 0']);
