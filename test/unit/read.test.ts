@@ -27,8 +27,6 @@ describe('secrets of API keys', () => {
 		[SECRET, 'sk_****cdef'],
 		['sk_01234567890', 'sk_****'],
 		['sk_012345678901', 'sk_****8901'],
-		['01234567890', '****'],
-		['012345678901', '****8901'],
 	])('%s becomes %s', (secret, masked) => {
 		expect(maskSecrets({ key: secret })).toEqual({ key: masked });
 	});
@@ -39,7 +37,6 @@ describe('secrets of API keys', () => {
 	const ofNone = { monkey: LONG, token_type: LONG, apiKeyId: LONG, api_key_id: LONG };
 
 	test.each<[string, unknown, unknown]>([
-		['by prefix', { name: 'main', key: SECRET }, { name: 'main', key: 'sk_****cdef' }],
 		['in the middle of a text', { note: `use ${SECRET} now` }, { note: 'use sk_****cdef now' }],
 		['by name', { api_key: LONG, token: 'short' }, { api_key: MASKED, token: '****' }],
 		['not by a name that only has such a word in it', ofNone, ofNone],

@@ -32,7 +32,6 @@ test.each<[Reply, RegExp]>([
 	[answer(403, '<html>Just a moment'), /in front of the service/],
 	[answer(401, { detail: { message: 'missing the permission user_read' } }), /lacks a right/],
 	[answer(401, { error: 'Insufficient credits' }), /out of credits/],
-	[answer(401, { error: 'expired' }), /invalid, expired or revoked/],
 ])('a refusal says what to do: %j', async (reply, advice) => {
 	const failed: unknown = await readReply(reading(() => reply)).catch((error: unknown) => error);
 	expect(failed).toMatchObject({

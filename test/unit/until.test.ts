@@ -1,10 +1,8 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/backoff';
-import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
 import {
 	askUntilClear,
 	PAID,
-	TWICE,
 	UNSEEN,
 	countPoll,
 } from '../../nodes/MediaGeneration/transport/until';
@@ -46,12 +44,6 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	['nor at all where that is too long', [busy(61)], 'busy', [0]],
 ])('%s', async (_name, answers, end, began) => {
 	expect(await asked(answers)).toMatchObject({ end, began });
-});
-
-test('a callback that says "failed" counts as a poll, once the service says the same', () => {
-	const seen = { ...UNSEEN, reportedFailed: true };
-	const counted = countPoll(seen, readPoll(unclear(), 't'), { nowMs: 0, required: TWICE });
-	expect(counted.clear).toMatchObject({ kind: 'task' });
 });
 
 test('an answer that can never be read counts at once', () => {
