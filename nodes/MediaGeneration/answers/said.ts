@@ -4,6 +4,7 @@
  */
 import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
+import { getOrCreate } from '../base/boundedMap';
 import { quote } from '../base/words';
 import type { Answer } from './reply';
 import type { CreationRequest } from './request';
@@ -88,8 +89,8 @@ export function carriedTexts(value: unknown, depth = 0): string[] {
 /** Characters in a row that no two texts share by chance. */
 const QUOTED = 12;
 
-/** Lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
-function sharedBy(words: string, text: string, length: number): Set<string> {
+/** Returns a function that lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
+function sharing(words: string, length: number): (text: string) => Set<string> {
 	// Three characters say of most places that nothing there is shared.
 	const keyAt = (within: string, at: number) =>
 		(within.charCodeAt(at) * 961 +
@@ -102,12 +103,14 @@ function sharedBy(words: string, text: string, length: number): Set<string> {
 		keys[keyAt(words, at)] = 1;
 		sought.add(words.slice(at, at + length));
 	}
-	const shared = new Set<string>();
-	for (let at = 0; at + length <= text.length; at += 1) {
-		const part = keys[keyAt(text, at)] === 1 ? text.slice(at, at + length) : '';
-		if (sought.has(part)) shared.add(part);
-	}
-	return shared;
+	return (text) => {
+		const shared = new Set<string>();
+		for (let at = 0; at + length <= text.length; at += 1) {
+			const part = keys[keyAt(text, at)] === 1 ? text.slice(at, at + length) : '';
+			if (sought.has(part)) shared.add(part);
+		}
+		return shared;
+	};
 }
 
 /** Returns how long the longest beginning of some words is that a text has. @param least so much it surely has */
@@ -124,10 +127,13 @@ function quotedLength(words: string, text: string, least: number): number {
 /** Takes out of a service's words what the request said, which services quote, often only in part. */
 export function withoutOwnTexts(words: string, own: readonly string[]): string {
 	let left = words.slice(0, MAX_REASON * 2);
+	/** By length, for the words that are left. */
+	const sharedBy = new Map<number, ReturnType<typeof sharing>>();
 	for (const text of own) {
 		const length = Math.min(text.length, QUOTED);
 		if (length <= 3 || left.length < length) continue;
-		const shared = sharedBy(left, text, length);
+		const shared = getOrCreate(sharedBy, length, () => sharing(left, length))(text);
+		if (shared.size > 0) sharedBy.clear();
 		for (let at = 0; shared.size > 0 && at + length <= left.length; at += 1) {
 			if (!shared.has(left.slice(at, at + length))) continue;
 			const rest = left.slice(at);

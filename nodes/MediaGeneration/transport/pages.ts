@@ -74,8 +74,12 @@ export async function readPages<Entry>(
 			const answer = await readReply(reading);
 			characters += answer.text.length;
 			if (characters > MAX_LIST) {
-				const reason = 'its pages have more than 100 MB together';
-				throw new FailureError(unreadable(what ?? reading.path, reason));
+				const failure = unreadable(
+					what ?? reading.path,
+					'its pages have more than 100 MB together',
+				);
+				const description = 'Ask for fewer entries, with a lower limit or a filter.';
+				throw new FailureError({ ...failure, description });
 			}
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
