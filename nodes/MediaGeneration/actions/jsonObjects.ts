@@ -19,7 +19,7 @@ export function deepMerge(base: JsonObject, extra: JsonObject): JsonObject {
 /** @param typed the expression of the field */
 function adviceOnJson(what: 'object' | 'list', example: string, typed = ''): string {
 	// An expression of n8n within a text in quotes, which begins behind one of `:,[`.
-	const [, inner] = /[:,[]\s*"(?:\\.|[^"\\{]|\{(?!\{))*\{\{\s*(.*?)\s*\}\}/s.exec(typed) ?? [];
+	const [, inner] = /[:,[]\s*"(?:\\.|[^"\\{]|\{(?!\{))*\{\{(.*?)\}\}/s.exec(typed) ?? [];
 	return inner === undefined
 		? `Enter a JSON ${what}, ${example}. Names and text values need double quotes.`
 		: `A text with a quote or a line break breaks it. Write {{ JSON.stringify(${quote(inner, 100)}) }} without quotes around it. Nothing was sent.`;

@@ -29,17 +29,13 @@ const fieldOf =
 		...details,
 	});
 
-export function fraction(
-	displayName: string,
-	name: string,
-	details: Partial<INodeProperties>,
-): INodeProperties {
-	const typeOptions = { minValue: 0, maxValue: 1, numberPrecision: 2 };
-	return amount(displayName, name, { typeOptions, ...details });
-}
-
 export const text = fieldOf('string', '');
 export const amount = fieldOf('number', 0);
+/** From 0 to 1. */
+export const fraction: typeof amount = (displayName, name, details) => {
+	const typeOptions = { minValue: 0, maxValue: 1, numberPrecision: 2 };
+	return amount(displayName, name, { typeOptions, ...details });
+};
 export const toggle = fieldOf('boolean', false);
 export const select = fieldOf('options', '');
 export const notice = fieldOf('notice', '');
@@ -58,29 +54,17 @@ const picker = fieldOf('resourceLocator', { mode: 'list', value: '' });
 export const costing = (what: string, unit: string) =>
 	`${what}. Costs credits ${unit}. Never repeat it blindly: "Task: Get" shows what became of a task.`;
 
-export function jsonField(
-	displayName: string,
-	name: string,
-	{ what, example }: { what: string; example: string },
-): INodeProperties {
-	return json(displayName, name, {
-		placeholder: `e.g. ${example}`,
-		description: `${what}, e.g. <code>${example}</code>. Must be a JSON object; a list, a text or a number is refused.`,
-	});
-}
+const jsonOf =
+	(rule: string, details: Partial<INodeProperties> = {}) =>
+	(displayName: string, name: string, { what, example }: Record<'what' | 'example', string>) =>
+		json(displayName, name, {
+			placeholder: `e.g. ${example}`,
+			description: `${what}, e.g. <code>${example}</code>. Must be a JSON ${rule}.`,
+			...details,
+		});
 
-export function jsonListField(
-	displayName: string,
-	name: string,
-	{ what, example }: { what: string; example: string },
-): INodeProperties {
-	return json(displayName, name, {
-		default: '[]',
-		required: true,
-		placeholder: `e.g. ${example}`,
-		description: `${what}, e.g. <code>${example}</code>. Must be a JSON list.`,
-	});
-}
+export const jsonField = jsonOf('object; a list, a text or a number is refused');
+export const jsonListField = jsonOf('list', { default: '[]', required: true });
 
 /** Makes the option that {@link ItemFields.sends} reads. @param example of what services take beyond the fields (docs/service.md, "Values") */
 export function extraFieldsOption(example: string): INodeProperties {

@@ -61,30 +61,29 @@ export function carryInput(
 
 type DoneTask = Omit<Done, 'kind'>;
 
-/** A missing transcript never withholds the sound. */
-function transcriptHint(files: readonly DeliveredFile[]): string | undefined {
+/** What files that are missing mean. A transcript never withholds the sound. */
+function shortfallOf(
+	{ taskId, task }: DoneTask,
+	files: readonly DeliveredFile[],
+): { hint?: string; failure?: Failure } {
 	const missing = files.filter(({ problem }) => problem !== undefined);
+	const [first] = missing;
+	if (first === undefined) return {};
 	const hasSound = files.some(({ binary, output }) => binary && output.kind === 'audio');
-	if (!hasSound || missing.some(({ output }) => output.kind !== 'transcript')) return undefined;
-	const [first] = missing;
-	return first && `The transcript could not be downloaded: ${first.problem}`;
-}
-
-function undelivered({ taskId, task }: DoneTask, files: DeliveredFile[]): Failure | undefined {
-	const missing = files.filter(({ problem }) => problem !== undefined);
-	const [first] = missing;
-	if (first === undefined || transcriptHint(files) !== undefined) return undefined;
+	if (hasSound && missing.every(({ output }) => output.kind === 'transcript'))
+		return { hint: `The transcript could not be downloaded: ${first.problem}` };
 	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
 	const named = missing.slice(0, 20).map(({ output: { url = '' } }) => shownAddress(url));
 	const others = missing.length - named.length;
 	const more = others === 0 ? '' : ` and ${others} more in 'outputs'`;
-	return {
+	const failure: Failure = {
 		outcome: 'undelivered',
 		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${first.problem}`,
 		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
 		taskId,
 		status: task.status,
 	};
+	return { failure };
 }
 
 /** Encodes what could be read as markup, and cuts an address that contains its file. */
@@ -156,7 +155,7 @@ export class Delivery {
 		const isRead = isText || settings.transcriptInOutput;
 		const transcript = isRead ? await this.transcriptOf(files) : undefined;
 		const said = isText && transcript?.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');
-		const hint = transcriptHint(files);
+		const { hint, failure } = shortfallOf(done, files);
 		const raw = withShortAddresses(done, { offered, files }, settings);
 		const fields = task.state === 'failed' ? withoutEmptyError(raw) : fieldsOf(raw);
 		const json: IDataObject = {
@@ -167,7 +166,6 @@ export class Delivery {
 			...(hint === undefined ? {} : { hint }),
 			...extra,
 		};
-		const failure = undelivered(done, files);
 		return { ...itemsOf(files, settings, { json, index }), failure, files };
 	}
 
