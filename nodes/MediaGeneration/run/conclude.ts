@@ -17,6 +17,12 @@ export function continuesAfter({ settings }: Item, { outcome }: Failure): boolea
 	return outcome === 'timed_out' && settings.onTimeout === 'returnTask';
 }
 
+/** A file that could not be fetched ends a run like any failure, and its item has to report it. */
+export function failureOf(result: PartResult | ItemResult): Failure | undefined {
+	if (result.kind === 'failed') return result.failure;
+	return result.kind === 'done' ? result.delivered?.failure : undefined;
+}
+
 const idsOf = (parts: readonly PartResult[]) =>
 	parts.flatMap((part) => (part.kind === 'failed' ? part.failure.taskId : part.taskId) ?? []);
 /** Leaves out tasks that merely may exist, because an unclear answer named them. */
@@ -69,15 +75,14 @@ function createdItem({ index, assembly }: Item, { answer, taskId }: Created, num
 
 /** Picks the failure to report, in this order: unknown, failing, timed out with Return Task. */
 function mainFailure(item: Item, parts: readonly PartResult[]) {
-	const failed = parts.flatMap((part, number) =>
-		part.kind === 'failed' ? { failure: part.failure, task: part.task, number } : [],
-	);
-	// A file that could not be fetched ends a run like any failure, and this item has to report it.
-	const undelivered = parts.flatMap((part, number) => {
-		const failure = part.kind === 'done' ? part.delivered?.failure : undefined;
-		return failure === undefined ? [] : { failure, task: undefined, number };
-	});
-	const all = [...failed, ...undelivered];
+	// One that only lacks a file comes last.
+	const all = parts
+		.flatMap((part, number) => {
+			const failure = failureOf(part);
+			const task = part.kind === 'failed' ? part.task : undefined;
+			return failure === undefined ? [] : { failure, task, number, isDone: part.kind === 'done' };
+		})
+		.sort((one, other) => Number(one.isDone) - Number(other.isDone));
 	return (
 		all.find(({ failure }) => failure.outcome === 'unknown') ??
 		all.find(({ failure }) => !continuesAfter(item, failure)) ??

@@ -2,7 +2,7 @@
 import { inBackground } from '../n8n/clean';
 import { inPieces } from '../n8n/realClock';
 import { timerLeftMs } from '../n8n/sleep';
-import { conclude, continuesAfter } from './conclude';
+import { conclude, continuesAfter, failureOf } from './conclude';
 import { expectEarlier } from './earlierTries';
 import type { Item, ItemResult, Part, PartResult } from './item';
 import { followTask, withFiles } from './part';
@@ -61,8 +61,7 @@ function haltAfter<Result extends PartResult | ItemResult>(
 	item: Item,
 	result: Result,
 ): Result {
-	const delivered = result.kind === 'done' ? result.delivered : undefined;
-	const failure = result.kind === 'failed' ? result.failure : delivered?.failure;
+	const failure = failureOf(result);
 	if (failure !== undefined && !continuesAfter(item, failure)) run.halt();
 	return result;
 }

@@ -8,9 +8,33 @@ import { endpointOf } from '../task/earlier';
 import { waitForTask, type Polling, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
 import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';
-import type { BeforeSleep } from './beforeSleep';
 import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
+
+/** Decides when an execution may fall asleep: each task that it can sleep on exists, and all others have ended. */
+export class BeforeSleep {
+	/** Those that keep the execution awake. */
+	private readonly awake = new Set<Part>();
+	private readonly sleeping = new AbortController();
+	private resolve = () => {};
+	/** Resolves once nothing keeps the execution awake. */
+	readonly isPossible = new Promise<void>((resolve) => (this.resolve = resolve));
+	/** Ends the wait for tasks that the execution can sleep on. */
+	readonly sleepSoon = this.sleeping.signal;
+
+	keepAwake(parts: readonly Part[]): void {
+		for (const part of parts) this.awake.add(part);
+	}
+
+	release(part: Part): void {
+		this.awake.delete(part);
+		if (this.awake.size === 0) this.resolve();
+	}
+
+	fallAsleep(): void {
+		this.sleeping.abort();
+	}
+}
 
 export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
 	beforeSleep: BeforeSleep;

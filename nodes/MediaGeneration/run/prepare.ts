@@ -109,7 +109,7 @@ async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Pr
 	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
 	for (const { slot, request } of partsToCreate(item)) {
 		const wakesUp = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
-		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(deps, settings, checks.here);
+		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(client, settings, checks.here);
 		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
 	}
 	// What earlier tries may have left is searched for, whatever the balance is.
@@ -119,12 +119,12 @@ async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Pr
 }
 
 function ownReceiveUrl(
-	{ client }: PrepareDeps,
+	{ credentials }: PrepareDeps['client'],
 	{ waiting, callbackReference: reference }: ItemSettings,
 	here: string | undefined,
 ): string | undefined {
 	const url = waiting.callbackUrl;
-	return url && prepareReceiveUrl(url, client.credentials, { reference, here, now: Date.now() });
+	return url && prepareReceiveUrl(url, credentials, { reference, here, now: Date.now() });
 }
 
 /** Explains why Minimum Credits lets nothing be created. */

@@ -9,8 +9,7 @@ import type { Ledger } from '../task/ledger';
 import { Spending } from '../task/spending';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
-import { BeforeSleep } from './beforeSleep';
-import type { PartDeps } from './part';
+import { BeforeSleep, type PartDeps } from './part';
 
 /** Opens the account of a run: there is one, whatever its items are. */
 export async function openOne(context: IExecuteFunctions): Promise<ServiceClient> {
