@@ -11,7 +11,7 @@ import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { invalid } from '../base/outcomes';
-import { evaluating, storedCredential } from '../n8n/execution';
+import { evaluating, storedCredential } from '../n8n/storedCredential';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
