@@ -297,6 +297,7 @@ describe('it wakes', () => {
 		['is unknown', n8nSays(404, 'The execution "7" does not exist.'), 503],
 		['sleeps elsewhere', says(404, { received: false, error: 'no task is waited for here' }), 503],
 		['answers nothing that n8n would', says(200, '<html>'), 200],
+		['is refused by a gateway', n8nSays(403, 'Forbidden'), 200],
 	])(
 		'only what n8n, asked right before, does not have otherwise by now: it %s',
 		async (_name, answer, status) => {

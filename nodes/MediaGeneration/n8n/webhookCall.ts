@@ -1,5 +1,5 @@
-/** Reads what n8n hands to a webhook, and answers in its place. */
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+/** Reads what n8n hands to a webhook, and what it answers. */
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { pause } from './realClock';
 
 type CallRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
@@ -12,16 +12,6 @@ export async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | un
 	const request = context.getRequestObject() as CallRequest;
 	if (request.rawBody === undefined) await request.readRawBody?.().catch(() => undefined);
 	return request.rawBody;
-}
-
-/** n8n itself would answer 200 whatever happened. No workflow runs unless the caller adds data to this. */
-export function answer(
-	context: IWebhookFunctions,
-	status: number,
-	body: IDataObject,
-): IWebhookResponseData {
-	context.getResponseObject().status(status).json(body);
-	return { noWebhookResponse: true };
 }
 
 /** Returns the status that n8n answers once it has stored what it was handed, or failed to; undefined if the caller heard or waited for none. */

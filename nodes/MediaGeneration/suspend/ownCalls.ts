@@ -31,7 +31,8 @@ const MEANINGS = [
 	['ended', ({ status, body }) => isOfNode(body) && status === 200 && body.ignored !== undefined],
 	// This node, in this sleep.
 	['handled', ({ body }) => isOfNode(body)],
-	['unknown', ({ body }) => !isOfN8n(body)],
+	// n8n refuses such a call by 404, 409 or 5xx alone.
+	['unknown', ({ status, body }) => status < 404 || !isOfN8n(body)],
 	['ended', ({ body }) => String(body.message).includes('has finished')],
 	['missing', ({ status }) => status === 404],
 	// n8n itself: the execution runs, or is being woken.

@@ -27,7 +27,7 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 /** IDs of the sleeps for which a call is being served. */
 const served = new Set<string>();
 
-/** Epoch ms by which n8n has surely stored what it was handed of a sleep, or lost it. */
+/** Epoch ms by which n8n has stored what it was handed of a sleep. It can lose that, so that a later call has to count again. */
 const storedBy = new BoundedMap<string, number>(20_000);
 
 /** Throws a CallRefusal if the caller has to come back later. */
@@ -91,7 +91,7 @@ async function handOver(
 		endTurn();
 		throw servedOtherwise(call);
 	}
-	storedBy.set(sleep.id, Infinity);
+	storedBy.set(sleep.id, now() + 30_000);
 	inBackground(sleep.context, untilStored(sleep).finally(endTurn));
 	const workflowData = [items];
 	return sleep.context.getResponseObject().headersSent
@@ -114,8 +114,7 @@ async function untilStored(sleep: StoredSleep): Promise<void> {
 	const { id, context, tasks } = sleep;
 	const status = await answeredStatus(context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
-	// n8n can lose an execution that it has taken, so that a later call has to count again.
-	storedBy.set(id, hasFailed ? 0 : now() + 30_000);
+	if (hasFailed) storedBy.delete(id);
 	const all = tasks.map(({ taskId }) => taskId);
 	if (status === undefined || hasFailed) watchOver(sleep, all);
 }

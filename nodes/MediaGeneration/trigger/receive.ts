@@ -14,7 +14,7 @@ import { recentClient, type ServiceClient } from '../transport/client';
 import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { eventOf, Events } from './once';
-import { nonceIn, referenceIn, signatureProblem, vouchedByShown } from './signature';
+import { referenceIn, signatureProblem, vouchedByShown } from './signature';
 import { postedTo, refuse, CallRefusal } from './webhook';
 
 interface CalledUrl {
@@ -79,7 +79,7 @@ async function start(
 		reference_verified: isVerified,
 	});
 	const workflowData = [await cleanItems(context, [item])];
-	if (signed) memory?.bind(nonceIn(url), taskId.toLowerCase());
+	if (signed) memory?.bind(url.searchParams.get('nonce') ?? '', taskId.toLowerCase());
 	// A running task does not get here, except one that is done without a file.
 	const withFiles = verdict.kind !== 'running';
 	const end = { taskId, status: task.status, withFiles, reference: isVerified ? reference : null };

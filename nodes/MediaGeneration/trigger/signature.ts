@@ -41,9 +41,6 @@ export function sign(url: URL, secret: string, now: number): void {
 	searchParams.set('signature', signatureFor(secret, url));
 }
 
-/** Tells signed URLs apart. */
-export const nonceIn = ({ searchParams }: URL): string => searchParams.get('nonce') ?? '';
-
 export function referenceIn({ searchParams }: URL): string | undefined {
 	return searchParams.get('reference')?.slice(0, MAX_REFERENCE) || undefined;
 }

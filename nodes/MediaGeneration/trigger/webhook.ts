@@ -2,7 +2,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { readJson } from '../base/bounded';
 import { cleanerOf, logOf } from '../n8n/clean';
-import { answer, rawBodyOf } from '../n8n/webhookCall';
+import { rawBodyOf } from '../n8n/webhookCall';
 import { messageOf } from '../base/outcomes';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../answers/task';
@@ -49,7 +49,7 @@ export async function postedTo(context: IWebhookFunctions, isHint = true): Promi
 	return { taskId, task };
 }
 
-/** Answers a call that failed: if a webhook throws, n8n 2.41 starts the workflow with an empty item. @param call as the log names it */
+/** Answers a call that failed: if a webhook throws, n8n 2.41 answers 200 and starts the workflow with an empty item. @param call as the log names it */
 export function refuse(
 	context: IWebhookFunctions,
 	call: string,
@@ -70,5 +70,7 @@ export function refuse(
 	const why = isIgnored ? { ignored: said } : { error: said };
 	// A sender that tries again soon would find the same (RFC 9110, 10.2.3).
 	if (status === 503) response.setHeader('Retry-After', retryAfterS);
-	return answer(context, status, { received: isIgnored, ...why });
+	response.status(status).json({ received: isIgnored, ...why });
+	// Without data, no workflow runs.
+	return { noWebhookResponse: true };
 }
