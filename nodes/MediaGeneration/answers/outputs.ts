@@ -52,11 +52,12 @@ function isFileAddress(text: string, name: string): boolean {
 	const isNamed = URL_NAME.test(name);
 	if (text === '') return false;
 	if (isDataUrl(text)) return text.includes(',');
-	if (text.length > MAX_ADDRESS) return false;
+	const isWhole = /^https?:\/\//i.test(text);
+	// Most texts are no addresses at all.
+	if (text.length > MAX_ADDRESS || !(isWhole || isNamed)) return false;
 	const hasExtension = typeByExtension(extensionOf(text)) !== undefined;
-	if (/^https?:\/\//i.test(text))
-		return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));
-	if (!isNamed || /\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
+	if (isWhole) return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));
+	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
 	return (/^(\.{0,2}|\/)\/[^/]/.test(text) || hasExtension) && URL.canParse(text, NO_HOST);
 }
 
@@ -92,8 +93,10 @@ const SIGNING =
 function fileOf(url: string): string {
 	const parsed = isDataUrl(url) ? undefined : urlOf(url, NO_HOST);
 	if (parsed === undefined) return url;
-	const kept = [...parsed.searchParams].filter(([name]) => !SIGNING.test(name));
-	parsed.search = new URLSearchParams(kept).toString();
+	if (url.includes('?')) {
+		const kept = [...parsed.searchParams].filter(([name]) => !SIGNING.test(name));
+		parsed.search = new URLSearchParams(kept).toString();
+	}
 	parsed.hash = '';
 	return parsed.href;
 }

@@ -16,7 +16,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 		// In slices, so that no timer long outlives an aborted pause.
 		const slept = sleepUntil(Math.min(left, 30_000), cut.signal).catch(() => undefined);
 		await unlessAborted(signal, slept);
-		cut.abort(ABORTED);
+		if (signal.aborted) cut.abort(ABORTED);
 	}
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { ABORTED } from '../base/abort';
+import { ABORTED, onAbort } from '../base/abort';
 import { OncePerMinute, type Clock } from '../base/clock';
 import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
@@ -82,10 +82,14 @@ export class FullAccount {
 		if (Math.max(since, this.account.pausedUntil('create')) >= end) return false;
 		const opensAt = this.opensAt(place);
 		if (opensAt <= since) return true;
-		place.woken = new AbortController();
-		const wakers = [signal, place.woken.signal];
-		if (opensAt < Infinity) wakers.push(this.account.nextEnd.signal);
-		await sleep(Math.min(opensAt, end) - since, AbortSignal.any(wakers));
+		const woken = new AbortController();
+		place.woken = woken;
+		const wake = () => woken.abort(ABORTED);
+		// `AbortSignal.any` would take longer than the rest of a turn.
+		const unheard = [onAbort(signal, wake)];
+		if (opensAt < Infinity) unheard.push(onAbort(this.account.nextEnd.signal, wake));
+		await sleep(Math.min(opensAt, end) - since, woken.signal);
+		for (const stop of unheard) stop();
 		const waitedMs = now() - since;
 		if (isFull) place.fullMs += waitedMs;
 		if (isApart) place.deadline += waitedMs;
