@@ -52,15 +52,6 @@ test.each<[string, INodeParameters]>([
 	expect(setting.attempts()).toBe(1);
 });
 
-test.each<[string, INodeParameters, RegExp]>([
-	['a voice that it does not have', { voiceId: 'nopenope' }, /"nopenope" was not found/],
-	['a text that is too long', { text: 'x'.repeat(5_001) }, /text is too long/],
-	['a format that it lacks', { outputFormat: 'pcm_16000' }, /"pcm_16000" is not supported/],
-])('the stand-in refuses %s, as a service does', async (_name, fields, words) => {
-	const parameters = { ...speech, text: 'A.', ...fields };
-	await expect(runWithoutExecution(parameters)).rejects.toThrow(words);
-});
-
 test('a task made before is waited for; the log names each', async () => {
 	const from = logLines.length;
 	const [made] = await runWithoutExecution({ ...sound('Rain'), waitForCompletion: false });

@@ -117,25 +117,6 @@ describe('trigger', () => {
 		service.settings.callbacks.concurrent = false;
 	});
 
-	it('takes a post of any size, and names its files as told', async () => {
-		const { service } = context;
-		const options = { fileName: 'order {reference} {task_id}' };
-		const receiver = await bench.receiver('trigger-big', plain, { options });
-		const id = await bench.task();
-		const body = { ...(service.payload(id) as object), text: 'x'.repeat(3_000_000) };
-		assert.deepEqual(await post(`${receiver.url}?reference=seven`, body), received);
-		const [run] = await receiver.ran(1);
-		assert.ok(run);
-		assert.match(passedOn(run).binary?.data?.fileName ?? '', new RegExp(`^order seven ${id}\\.`));
-		const byExpression = await bench.receiver('trigger-named', plain, {
-			options: { fileName: '={{ $json.task.type }}-{task_id}' },
-		});
-		assert.deepEqual(await post(byExpression.url, service.payload(id)), received);
-		const [named] = await byExpression.ran(1);
-		assert.ok(named);
-		assert.match(passedOn(named).binary?.data?.fileName ?? '', new RegExp(`^\\w+-${id}\\.`));
-	});
-
 	it('answers before it downloads', async () => {
 		const { service } = context;
 		const receiver = await bench.receiver('trigger-slow-file', plain);

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fetch } from '../n8n/harness/http';
-import { action, last, soundEffect, start, trigger, webhookIdOf } from '../n8n/harness/nodes';
+import { mcpClient } from '../n8n/harness/mcp';
+import {
+	action,
+	langchain,
+	last,
+	type Link,
+	soundEffect,
+	start,
+	tool,
+	trigger,
+	webhookIdOf,
+} from '../n8n/harness/nodes';
 import { waitUntil } from '../n8n/harness/wait';
 import { type QueueContext, startQueueContext } from './context';
 import { generating, type Job } from './workflows';
@@ -65,5 +76,18 @@ describe('queue mode', () => {
 		for (const { id } of service.tasks)
 			assert.match((await service.sendCallback(id)).body, /was received before/);
 		assert.equal((await rest.listExecutions(receiver.id)).length, 12);
+	});
+
+	it('a call by the MCP Server Trigger is paid once, and its client gets the JSON', async () => {
+		const { rest, service, cluster } = context;
+		const server = langchain('Server', ['mcpTrigger', 2], { path: 'sounds' });
+		const link: Link = ['Make a Sound', 'Server', 'ai_tool'];
+		const nodes = [{ ...server, webhookId: 'sounds' }, tool({ text: 'Rain' })];
+		await rest.publish(await context.save(nodes, [link]));
+		const client = await mcpClient(`${cluster.webhookUrl}/mcp/sounds`);
+		const answer = await client.call('Make_a_Sound');
+		const [task, ...others] = service.creations();
+		assert.equal(others.length, 0);
+		assert.match(answer, new RegExp(`task_id[^,]*${task?.id}`));
 	});
 });

@@ -1,5 +1,4 @@
 import { now } from './clock';
-import { bulkBytes, wavHeader } from './media/bulk';
 import { outputFiles, type OutputFile } from './outputs';
 import type { JsonObject, Settings, TaskRecord } from './types';
 
@@ -56,14 +55,10 @@ function finished(
 			: task.kind === 'music'
 				? musicMetadata(files.map(url))
 				: soundMetadata(task, files, url);
-	const { echo_characters: characters, data_url_bytes: bytes } = task.steering;
-	if (bytes !== undefined)
-		metadata.audio_url = `data:audio/wav;base64,${Buffer.concat([...bulkBytes(wavHeader(bytes), bytes)]).toString('base64')}`;
-	const text = characters === undefined ? {} : { text: 'Rain. '.repeat(characters / 6) };
 	// Found at the root by some.
 	if (task.kind === 'voice_isolate')
 		return { ...base, output_uri: metadata.audio_url, metadata: {} };
-	return { ...base, ...text, metadata };
+	return { ...base, metadata };
 }
 
 /** The clips have the same title as a rule. */

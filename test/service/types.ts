@@ -104,10 +104,6 @@ export interface Steering {
 	/** Size of each output file; generated while it is sent. */
 	bytes?: number;
 	file_status?: number;
-	/** The task repeats a text of so many characters. */
-	echo_characters?: number;
-	/** The file is in the answer, as a data URL of so many bytes. */
-	data_url_bytes?: number;
 	/** The output files' content, word for word. */
 	file_body?: string;
 	no_callback?: boolean;

@@ -5,7 +5,7 @@ import { waitUntil } from './wait';
 /** @param url of the trigger, which is there a moment after its workflow was published */
 export async function mcpClient(url: string) {
 	let session: Record<string, string> = {};
-	const send = async (method: string, params: object, signal?: AbortSignal) => {
+	const send = async (method: string, params: object) => {
 		const response = await fetch(url, {
 			method: 'POST',
 			headers: {
@@ -14,7 +14,6 @@ export async function mcpClient(url: string) {
 				...session,
 			},
 			body: JSON.stringify({ jsonrpc: '2.0', method, params, id: 1 }),
-			signal,
 		});
 		const sessionId = response.headers.get('mcp-session-id');
 		if (sessionId !== null) session = { 'mcp-session-id': sessionId };
@@ -24,8 +23,7 @@ export async function mcpClient(url: string) {
 	const hello = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
 	await waitUntil(async () => (await send('initialize', hello)).ok, { what: 'The MCP server' });
 	return {
-		/** What a call of the tool answers. A client that gives up aborts the signal. */
-		call: async (name: string, signal?: AbortSignal) =>
-			(await send('tools/call', { name, arguments: {} }, signal)).text,
+		/** What a call of the tool answers. */
+		call: async (name: string) => (await send('tools/call', { name, arguments: {} })).text,
 	};
 }
