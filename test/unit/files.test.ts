@@ -56,7 +56,7 @@ test('whatever a name is made of, it is one', () => {
 
 test('slow files hold up those of other hosts not at all, and those of their own for a minute', async () => {
 	const slow = {
-		body: Buffer.concat([FILE, Buffer.alloc(64_000 * 600)]),
+		body: Buffer.concat([FILE, Buffer.alloc(64_000 * 60)]),
 		chunkBytes: 64_000,
 		gapMs: 59_000,
 	};
@@ -79,6 +79,6 @@ test('slow files hold up those of other hosts not at all, and those of their own
 	const [ofSlowHost, ofOther] = await clock.run(Promise.all(others));
 	expect(ofOther).toBeLessThan(1_000);
 	expect(ofSlowHost).toBeLessThan(61_000);
-	expect(await clock.run(slowOnes)).toBeGreaterThan(9 * 3_600_000);
+	expect(await clock.run(slowOnes)).toBeGreaterThan(50 * 60_000);
 	expect(clock.sleeping).toBe(0);
 });
