@@ -6,7 +6,7 @@ import { TRANSCRIPT } from '../base/bounds';
 import { type NameOf, partName, toMs } from './sound';
 import { parseSrt, type Spoken, writeCue } from './srt';
 
-export type Merged = { merged: true; text: string } | { merged: false; reason: string };
+type Merged = { text: string } | { reason: string };
 
 /** Returns the time in the joined sound of a part's `seconds`, never outside that part. */
 function shifted(seconds: number, part: Spoken): number {
@@ -77,20 +77,17 @@ export function* mergeTranscripts(
 		if (entries === undefined) {
 			const kind = isSrt ? 'a SubRip file' : 'a list of timed words';
 			const reason = `The transcript of ${nameOf(index)} can't be read: it is not ${kind}.`;
-			return { merged: false, reason };
+			return { reason };
 		}
 		// Other times would all lie at the part's end: in milliseconds, for example.
 		const most = part.end - part.start + 1;
 		if (!isSrt && entries.some((entry) => (asNumber(entry.start) ?? 0) > most))
-			return {
-				merged: false,
-				reason: `The times of ${nameOf(index)} are not seconds of its sound.`,
-			};
+			return { reason: `The times of ${nameOf(index)} are not seconds of its sound.` };
 		for (const entry of entries) {
 			if (written.length % 1_000 === 999) yield;
 			const moved = withTimesMoved(entry, part);
 			written.push(isSrt ? writeCue(moved as Spoken, written.length) : JSON.stringify(moved));
 		}
 	}
-	return { merged: true, text: isSrt ? written.join('\n') : `[${written.join(',')}]` };
+	return { text: isSrt ? written.join('\n') : `[${written.join(',')}]` };
 }

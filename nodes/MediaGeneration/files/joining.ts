@@ -66,9 +66,9 @@ export async function joinSources(
 			const parts = await transcriptsOf(context, transcripts, plan.parts);
 			return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
 		});
-		const merged = read.ok ? read.value : undefined;
-		if (merged?.merged !== true) {
-			hints.push(merged?.reason ?? 'A transcript could not be read.');
+		const merged = read.ok ? read.value : { reason: 'A transcript could not be read.' };
+		if ('reason' in merged) {
+			hints.push(merged.reason);
 			continue;
 		}
 		const bytes = Buffer.from(merged.text);
