@@ -2,6 +2,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { Delivery } from '../files/delivery';
 import { ItemFields } from '../actions/fields';
+import type { FileSettings } from '../actions/fileSettings';
 import { readTriggerFileSettings } from '../actions/trigger';
 import { cleanly } from '../n8n/clean';
 import { createClient } from '../transport/client';
@@ -38,45 +39,54 @@ export function receivedItem(received: Received): INodeExecutionData {
 	};
 }
 
-async function deliver(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const settingsOf = (index: number) => readTriggerFileSettings(new ItemFields(context, index));
-	const files = settingsOf(0);
+export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	return await cleanly(context, async () => await deliverAll(context));
+}
+
+async function deliverAll(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const { download } = readTriggerFileSettings(new ItemFields(context, 0));
 	// Only downloads need the client, for the service's own host: the webhook has cleaned the items.
-	const client = files.download ? await createClient(context).catch(() => undefined) : undefined;
+	const client = download ? await createClient(context).catch(() => undefined) : undefined;
 	const delivery = new Delivery(context, {
 		baseUrl: client?.credentials.baseUrl,
 		signal: context.getExecutionCancelSignal(),
 	});
 	const deliveries = context.getInputData().map(async (item, index) => {
-		const received = item.json as Partial<IDataObject & Received>;
-		const { task_id: taskId, task: posted, signed, ...extra } = received;
-		const task = parseTask(posted);
-		// An item that is no callback, e.g. pinned data, passes through unchanged.
-		if (task === undefined || taskId === undefined) return [{ ...item }];
-		const verdict = verdictOf(taskId, task);
-		const outputs = verdict.kind === 'done' ? verdict.outputs : [];
-		const isUntrusted = files.download && extra.verified !== true && signed !== true;
-		const done = { taskId, task, outputs };
-		const values = { task_id: taskId, reference: extra.reference ?? '' };
-		const settings = {
-			...files,
-			fileName: settingsOf(index).fileName?.replace(
-				/\{(task_id|reference)\}/g,
-				(_, name: keyof typeof values) => values[name],
-			),
-			download: files.download && !isUntrusted,
-		};
-		const { items, failure } = await delivery.deliver(done, settings, { index, extra });
-		const hasNone = verdict.kind === 'running' && task.state === 'done';
-		const ended = hasNone ? withoutFiles(taskId, task) : undefined;
-		const missing = ended?.kind === 'failed' ? ended.failure : failure;
-		const error = isUntrusted && outputs.length > 0 ? UNTRUSTED : missing?.message;
-		if (error !== undefined) for (const { json } of items) json.download_error = error;
-		return items;
+		const settings = readTriggerFileSettings(new ItemFields(context, index));
+		return await deliverOne(delivery, item, { index, settings });
 	});
 	return (await Promise.all(deliveries)).flat();
 }
 
-export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await deliver(context));
+async function deliverOne(
+	delivery: Delivery,
+	item: INodeExecutionData,
+	{ index, settings }: { index: number; settings: FileSettings },
+): Promise<INodeExecutionData[]> {
+	const received = item.json as Partial<IDataObject & Received>;
+	const { task_id: taskId, task: posted, signed, ...extra } = received;
+	const task = parseTask(posted);
+	// An item that is no callback, e.g. pinned data, passes through unchanged.
+	if (task === undefined || taskId === undefined) return [{ ...item }];
+	const verdict = verdictOf(taskId, task);
+	const outputs = verdict.kind === 'done' ? verdict.outputs : [];
+	const isTrusted = extra.verified === true || signed === true;
+	const values = { task_id: taskId, reference: extra.reference ?? '' };
+	const fileName = settings.fileName?.replace(
+		/\{(task_id|reference)\}/g,
+		(_, name: keyof typeof values) => values[name],
+	);
+	const download = settings.download && isTrusted;
+	const { items, failure } = await delivery.deliver(
+		{ taskId, task, outputs },
+		{ ...settings, fileName, download },
+		{ index, extra },
+	);
+	const hasNone = verdict.kind === 'running' && task.state === 'done';
+	const ended = hasNone ? withoutFiles(taskId, task) : undefined;
+	const missing = ended?.kind === 'failed' ? ended.failure : failure;
+	const isHeldBack = settings.download && !isTrusted && outputs.length > 0;
+	const error = isHeldBack ? UNTRUSTED : missing?.message;
+	if (error !== undefined) for (const { json } of items) json.download_error = error;
+	return items;
 }
