@@ -123,7 +123,6 @@ test.each<[object, unknown[]]>([
 	[{ status: 'Done' }, ['t1']],
 	// In the zone of the workflow.
 	[{ createdAfter: '1970-01-01T09:00:02.500' }, ['t3']],
-	[{ createdAfter: '2999-01-01T00:00:00Z' }, []],
 	[{ createdAfter: 'soon' }, ["The filter 'Created After' is not a time"]],
 	// Without a filter, a node behind would get all tasks.
 	[{ status: ['done'] }, ["The field 'Status' is not text"]],
