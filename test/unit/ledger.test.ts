@@ -214,6 +214,7 @@ test.each<[string, object]>([
 	['an entry of nobody', notesOf([{ ...TASK, execution: undefined }])],
 	['another format', notesOf([], { format: 0 })],
 	['text in place of a time', notesOf([], { unrecorded: 'x' })],
+	['no run', notesOf([], { openedIn: undefined })],
 ])('what %s has replaced may be paid for: nothing is sent', (_name, store) => {
 	const ledger = new Ledger(store as LedgerStore, RUN);
 	const found = lookUp(ledger, asked(SLOT));

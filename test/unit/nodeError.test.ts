@@ -84,6 +84,7 @@ describe('as an item that a sleeping execution keeps', () => {
 
 	test.each<[string, INode['onError'], object]>([
 		['where failures go on with the others', 'continueRegularOutput', item.json],
+		['without an error', 'continueErrorOutput', { outcome: 'failed', task_id: 't' }],
 		[
 			'with an outcome that is none of ours',
 			'continueErrorOutput',

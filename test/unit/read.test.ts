@@ -42,6 +42,7 @@ describe('secrets of API keys', () => {
 		['not by a name that only has such a word in it', ofNone, ofNone],
 		['that only looks masked', { key: `${SECRET},sk_****1234` }, { key: 'sk_****1234' }],
 		['of which only the middle is masked', { key: 'sk_****01234567' }, { key: 'sk_****4567' }],
+		['masked already', { key: 'sk_ab****yz' }, { key: 'sk_ab****yz' }],
 		['by names that end so', { access_token: LONG }, { access_token: MASKED }],
 		['in names', { [SECRET]: { active: true } }, { 'sk_****cdef': { active: true } }],
 		['not within a word', ofTasks, ofTasks],

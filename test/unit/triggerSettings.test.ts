@@ -21,6 +21,7 @@ const FILES = {
 
 test.each<[Fields, object]>([
 	[{}, {}],
+	[{ statuses: ['error'] }, { statuses: ['error'] }],
 	[{ statuses: 'done' }, {}],
 	[{ verifyWithService: false }, { verify: false }],
 	[{ verifyWithService: 'false' }, {}],

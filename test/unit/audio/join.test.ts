@@ -166,6 +166,11 @@ describe('WAV', () => {
 
 const mono = () => toneMp3('One');
 
+const six = () => {
+	const made = new WaveFile();
+	made.fromScratch(6, 16000, '24', Array(6).fill([1, 2]) as number[][]);
+	return Buffer.from(made.toBuffer());
+};
 const stereo = () => encodeMp3([new Float32Array(5000), new Float32Array(5000)]);
 const older = () => toneMp3('Two', { sampleRate: 16000, bitrate: 32 });
 const MONO = 'part 1 is MP3 (MPEG-1, 44,100 Hz, mono)';
@@ -182,6 +187,11 @@ test.each<[string, () => Buffer[], string]>([
 		'another kind',
 		() => [mono(), toneWav('Two')],
 		`part 2 is WAV (16-bit PCM, 16,000 Hz, mono), but ${MONO}`,
+	],
+	[
+		'other samples',
+		() => [toneWav('One'), six()],
+		'part 2 is WAV (24-bit PCM, 16,000 Hz, 6 channels), but part 1 is WAV (16-bit PCM, 16,000 Hz, mono)',
 	],
 ])('what can not be joined: %s', async (_, files, reason) => {
 	expect(await plan(files())).toBe(reason);
