@@ -24,12 +24,9 @@ import {
 } from 'n8n-workflow';
 
 /** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
-const built = <T>(path: string): T =>
-	createRequire(__filename)(join(__dirname, '..', '..', 'dist', path)) as T;
-
 function load<T>(path: string, name: string): new () => T {
-	const loaded = built<Record<string, new () => T>>(path);
-	const found = loaded[name];
+	const file = join(__dirname, '..', '..', 'dist', path);
+	const { [name]: found } = createRequire(__filename)(file) as Record<string, new () => T>;
 	if (found === undefined) throw new Error(`${path} has no ${name}: run "npm run build" first`);
 	return found;
 }
@@ -43,23 +40,14 @@ export const mediaGeneration = new (load<INodeType>(
 	'MediaGeneration',
 ))();
 
-/** Gives the items of the test to the workflow. */
-export function source(items: INodeExecutionData[]): INodeType {
-	return passing('source', async () => await Promise.resolve([structuredClone(items)]));
-}
-
+/** A node without fields. */
 export function passing(name: string, execute: INodeType['execute']): INodeType {
 	return {
 		description: {
-			displayName: name,
-			name,
-			group: ['transform'],
-			version: 1,
-			description: name,
-			defaults: { name },
+			...{ displayName: name, name, group: ['transform'], version: 1, description: name },
+			...{ defaults: { name }, properties: [] },
 			inputs: [NodeConnectionTypes.Main],
 			outputs: [NodeConnectionTypes.Main],
-			properties: [],
 		},
 		execute,
 	};

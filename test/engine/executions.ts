@@ -14,7 +14,7 @@ import {
 	mediaNode,
 	node,
 	prepareEngine,
-	source,
+	passing,
 	typesOf,
 	type EngineOptions,
 	type EngineResult,
@@ -29,8 +29,9 @@ export async function runNode(
 ): Promise<EngineResult> {
 	await prepareEngine();
 	const { items = [{}], credentials, stopWhen, binaryMode } = options;
+	const given = options.inputs ?? items.map((json) => ({ json }));
 	const types = {
-		source: source(options.inputs ?? items.map((json) => ({ json }))),
+		source: passing('source', async () => await Promise.resolve([structuredClone(given)])),
 		mediaGeneration: type,
 	};
 	const nodes = [node('Source', 'source'), mediaNode(options)];
