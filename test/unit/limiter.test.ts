@@ -1,17 +1,15 @@
 import { Limiter } from '../../nodes/MediaGeneration/base/limiter';
 
-describe('jobs that are limited', () => {
-	test('a slot that is given back twice is free once', async () => {
-		const limiter = new Limiter(1);
-		const giveBack = await limiter.take();
-		giveBack();
-		giveBack();
-		await limiter.take();
-		let isFree = false;
-		void limiter.take().then(() => (isFree = true));
-		await new Promise(setImmediate);
-		expect(isFree).toBe(false);
-	});
+test('a slot that is given back twice is free once', async () => {
+	const limiter = new Limiter(1);
+	const giveBack = await limiter.take();
+	giveBack();
+	giveBack();
+	await limiter.take();
+	let isFree = false;
+	void limiter.take().then(() => (isFree = true));
+	await new Promise(setImmediate);
+	expect(isFree).toBe(false);
 });
 
 /** Takes shares in the background; `state` says which have got theirs. */
