@@ -32,6 +32,13 @@ test.each<[string, object, string | undefined]>([
 	['as docs/service.md states it', { id: 't1', status: 'done' }, 'done'],
 	['no status yet', { id: 't1' }, undefined],
 	['a task with data of its own', { id: 't1', status: 'done', data: { id: 't2' } }, 'done'],
+	['an event about it', { id: 'e', status: 'sent', data: { id: 't1', status: 'done' } }, 'done'],
+	[
+		'an event about task_id',
+		{ id: 'e', status: 'ok', task: { task_id: 't1', status: 'new' } },
+		'running',
+	],
+	['an event that has failed', { status: 'error', data: { id: 't1', status: 'doing' } }, 'running'],
 	['whatever its size', { id: 't1', text: '声'.repeat(3_000_000), x: nested(900) }, undefined],
 	['many values', { id: 't1', x: Array(50_000).fill(0) }, undefined],
 ])('%s', async (_name, body, state) => {

@@ -283,6 +283,7 @@ describe('"Test" reads the credit balance', () => {
 		['an object of another service', [200, {}], /not with a credit balance.*without a version/],
 		['an error in a success', [200, { error: 'no route' }], /balance.* The service says: no route/],
 		['a refusal in a success', [200, { success: false, message: 'locked' }], /refuses.*: locked/],
+		['a refusal by a code', [200, { code: 401, msg: 'no key', data: 0 }], /balance.*: no key/],
 		['a page', [200, PAGE], /^A web page came instead of JSON \(HTTP 200\)/],
 		['a page that refuses', [403, PAGE], /HTTP 403.*in front of.*nothing about the API/],
 		['a redirect', [308, ''], /redirects to another address/],
