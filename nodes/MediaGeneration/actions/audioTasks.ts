@@ -98,15 +98,14 @@ interface FileOperation extends Texts, Endpoint {
 
 /** An operation that sends one file of the item. */
 function fileOperation(given: FileOperation): Operation {
-	const { value, name, action, description, callsBack = false } = given;
-	const { kind, path, usualFileMb, fields, apart } = given;
+	const { kind, path, usualFileMb, fields, apart, callsBack = false, ...texts } = given;
 	const labels = ui.labelsOf({
 		file: fileField,
 		...(callsBack && { receive_url: callbackUrlField }),
 	});
 	return {
-		...{ value, name, action },
-		description: ui.costing(description, 'according to the length of the recording'),
+		...texts,
+		description: ui.costing(texts.description, 'according to the length of the recording'),
 		work: {
 			kind: 'creates',
 			callsBack,
@@ -119,7 +118,7 @@ function fileOperation(given: FileOperation): Operation {
 				return {
 					...{ kind, path, usualFileMb, form: true },
 					...sent,
-					optional: `Audio: ${name}`,
+					optional: `Audio: ${texts.name}`,
 					labels: { ...labels, ...sent.labels },
 				};
 			},

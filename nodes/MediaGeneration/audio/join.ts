@@ -94,16 +94,17 @@ function layOut(first: Sound, parts: readonly Sound[], pauseMs: number) {
 			: wavHeader(first.format, bytes);
 	// Chunks of a WAV file have an even size.
 	const padding = Buffer.alloc(first.kind === 'wav' ? bytes % 2 : 0);
-	const written = {
+	return {
 		head,
 		doubled,
 		ranges: parts.map(({ ranges }) => ranges),
 		silence,
 		pauseBytes,
 		padding,
+		parts: times,
+		durationSeconds: secondsOf(units),
+		bytes: head.length + bytes + padding.length,
 	};
-	const length = head.length + bytes + padding.length;
-	return { ...written, parts: times, durationSeconds: secondsOf(units), bytes: length };
 }
 
 function* repeated(pattern: Buffer, length: number): Generator<Buffer> {
