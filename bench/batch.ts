@@ -26,7 +26,6 @@ function taskSets(): Tasks[] {
 const hows = {
 	ours: 'ours',
 	batched: `HTTP Request + Wait ${waitS} s, ${active} at a time`,
-	serial: `HTTP Request + Wait ${waitS} s, one by one`,
 };
 type How = keyof typeof hows;
 
@@ -35,7 +34,7 @@ async function measure(context: TestContext, { label, durations }: Tasks, how: H
 	const path = `${how} ${label}`.replaceAll(/\W+/g, '-');
 	const first = [called(path), oneItemEach()];
 	const own = [...first, generate({}, { maxActiveTasks: active }), last()];
-	const loop = requestLoop(service.baseUrl, service.apiKey, how === 'serial' ? 1 : active);
+	const loop = requestLoop(service.baseUrl, service.apiKey, active);
 	const links = [...chain(first), ['One Item Each', 'Loop'] as [string, string], ...loop.links];
 	const workflow =
 		how === 'ours'
@@ -46,9 +45,8 @@ async function measure(context: TestContext, { label, durations }: Tasks, how: H
 
 /** Items of one execution, beside a loop of HTTP Request and Wait. */
 async function many(context: TestContext, say: Say): Promise<Report> {
-	const wanted = taskSets()
-		.flatMap((tasks) => (Object.keys(hows) as How[]).map((how) => ({ tasks, how })))
-		.filter(({ tasks, how }) => how !== 'serial' || tasks.durations.length === 20);
+	const each = Object.keys(hows) as How[];
+	const wanted = taskSets().flatMap((tasks) => each.map((how) => ({ tasks, how })));
 	// They wait most of the time, so they run beside each other; their beginnings are kept apart.
 	const all = await Promise.all(
 		wanted.map(async ({ tasks, how }, index) => {
@@ -62,16 +60,11 @@ async function many(context: TestContext, say: Say): Promise<Report> {
 	return {
 		tables: [
 			{
-				caption: `Whole execution, at most ${active} tasks active (serial: one). Least: tasks in their order, each into the first of ${active} free slots`,
+				caption: `Whole execution, at most ${active} tasks active. Least: tasks in their order, each into the first of ${active} free slots`,
 				columns: ['tasks', 'how', 's', 'least s', 'beside least', 'polls a task', 'most'],
 				rows: all.map(({ label, how, seconds, leastS, ratio, pollsPerTask, mostPolls }) => [
-					label,
-					hows[how],
-					seconds,
-					leastS,
-					times(ratio),
-					pollsPerTask,
-					mostPolls,
+					...[label, hows[how], seconds, leastS, times(ratio)],
+					...[pollsPerTask, mostPolls],
 				]),
 			},
 		],

@@ -1,9 +1,6 @@
 /** Posts to a real n8n, some at a time, each answer counted. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { quantile } from './stats';
-
-export const atOnce = 20;
 
 export interface Post {
 	/** On n8n's own address, whatever host a URL names. */
@@ -20,7 +17,7 @@ export interface Posted {
 export async function postAll(
 	baseUrl: string,
 	posts: readonly Post[],
-	connections = atOnce,
+	connections: number,
 ): Promise<Posted[]> {
 	const pool = new Pool(baseUrl, { connections });
 	const posted: Posted[] = [];
@@ -45,10 +42,3 @@ export async function postAll(
 	await pool.close();
 	return posted;
 }
-
-/** Within which 95% were answered. */
-export const p95Ms = (posted: readonly Posted[]): number =>
-	quantile(
-		posted.map(({ ms }) => ms),
-		0.95,
-	);

@@ -28,12 +28,12 @@ export const bench: Bench = {
 				await context.publish([called(name), oneItemEach(), ways[name], last()]);
 			const leastS = leastOf(executions);
 			const polled = await crowdOf(context, await flow('polled'));
-			say(
-				`polled: ${polled.seconds.toFixed(1)} s, ${polled.creations.toFixed(2)} creations a task`,
-			);
+			const tell = (how: string, { seconds, creations }: Crowd) =>
+				say(`${how}: ${seconds.toFixed(1)} s, ${creations.toFixed(2)} creations a task`);
+			tell('polled', polled);
 			service.reset();
 			const { ours, theirs } = await crowdBesideWait(context, await flow('suspended'));
-			say(`suspended: ${ours.seconds.toFixed(1)} s, ${ours.creations.toFixed(2)} creations a task`);
+			tell('suspended', ours);
 			const row = (label: string, of: Crowd): Cell[] => [
 				...[label, of.seconds, times(of.seconds / leastS), of.creations, of.refused, of.polls],
 				...[of.failed, ...delays(of.delaysMs)],
