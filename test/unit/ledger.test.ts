@@ -194,8 +194,10 @@ describe('as a tool what counts is the call', () => {
 
 	test('two calls never get the same task', () => {
 		const store = called(true);
-		expect(earlier(store, tool(1, '8'))).toMatchObject(FOUND);
-		expect(earlier(store, tool(2, '8'))).toEqual(NOTHING);
+		// Also if both began before one of them took it.
+		const calls = [1, 2].map((id) => new Ledger(store, tool(id, '8')));
+		const found = calls.map((ledger) => lookUp(ledger, asked(SLOT)));
+		expect(found).toMatchObject([FOUND, NOTHING]);
 	});
 });
 
