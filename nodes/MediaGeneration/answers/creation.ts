@@ -4,11 +4,11 @@
  */
 import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
 import { saidIn, type Said } from './said';
-import { deniesSuccess, refusalInside, type NoAnswer, type Reply } from './reply';
+import { deniesSuccess, refusalInside, type Answer, type NoAnswer, type Reply } from './reply';
 import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
-import { taskIdOf } from './task';
+import { parseTask, taskIdOf } from './task';
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
@@ -157,7 +157,23 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const said = saidIn(reply, request);
+	const alive = said.named === undefined ? aliveIn(reply) : undefined;
+	if (alive !== undefined) return namesTask(said, alive);
 	return reply.status >= 200 && reply.status < 300 ? readSuccess(said) : readRefusal(said);
+}
+
+/** Finds the task that a refusal shows as alive, by a bare `id`: one that merely numbers the answer has no such status. */
+function aliveIn({ body, status }: Answer): string | undefined {
+	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
+	const task = isRefusal ? parseTask(body) : undefined;
+	return /^(queued|pending|created|doing|running|processing|done)$/i.test(task?.status ?? '')
+		? task?.id
+		: undefined;
+}
+
+function namesTask(said: Said, taskId: string | undefined): Creation {
+	const message = `The service refused the request (${saidBy(said)}) but named a task (${quote(taskId) ?? 'see its answer'}); it may exist`;
+	return unclear(message, said.answer.status, taskId);
 }
 
 function readRefusal(said: Said): Creation {
@@ -165,9 +181,7 @@ function readRefusal(said: Said): Creation {
 	const { status, body, headers } = answer;
 	const words = saidBy(said);
 	if (named !== undefined) {
-		const taskId = taskIdOf(body) ?? named.taskId;
-		const message = `The service refused the request (${words}) but named a task (${quote(taskId) ?? 'see its answer'}); it may exist`;
-		return unclear(message, status, taskId);
+		return namesTask(said, taskIdOf(body) ?? named.taskId);
 	}
 	if (status === 429) return readTooMany(said);
 	if (status === 503 && isServerBusy(said)) {
