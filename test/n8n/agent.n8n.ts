@@ -52,7 +52,7 @@ describe('agent', () => {
 		const [result = '', ...others] = model.toolResults();
 		assert.equal(others.length, 0);
 		assert.match(result, new RegExp(created.id));
-		assert.match(result, /"outputs".*\/files\//, 'the address of the file');
+		assert.match(result, /"outputs".*\/files\//s, 'the address of the file');
 		// All that a tool answers goes into the model's prompt.
 		assert.ok(result.length <= 3000, `the model is told ${result.length} characters`);
 		assert.doesNotMatch(result, /RIFF|UklGR/, 'bytes of the file');
