@@ -1,7 +1,8 @@
 const { execFileSync } = require('node:child_process');
-const { rmSync } = require('node:fs');
+const { readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { dest, series, src } = require('gulp');
+const prettier = require('prettier');
 const manifest = require('./package.json');
 const { fillIn } = require('./scripts/publisher.cjs');
 const { writeSchemas } = require('./scripts/schemas.cjs');
@@ -14,6 +15,14 @@ async function compile() {
 	execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.json'], {
 		stdio: 'inherit',
 	});
+}
+
+/** Tabs and long lines make the package 2% smaller than what tsc writes. */
+async function format() {
+	const options = { parser: 'babel', singleQuote: true, useTabs: true, printWidth: 320 };
+	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
+	for (const file of files.map((name) => join('dist', name)))
+		writeFileSync(file, await prettier.format(readFileSync(file, 'utf8'), options));
 }
 
 /** Icons and codex files lie beside the compiled classes: n8n looks for them there. */
@@ -34,5 +43,5 @@ async function schemas() {
 }
 
 exports.assets = assets;
-exports.build = series(clean, compile, assets, schemas, addresses);
+exports.build = series(clean, compile, format, assets, schemas, addresses);
 exports.default = exports.build;
