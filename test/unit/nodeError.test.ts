@@ -1,11 +1,11 @@
 /** Failures as n8n shows them: thrown, as an item, and as an item that a sleeping execution keeps. */
 import { NodeOperationError, type INode, type NodeApiError } from 'n8n-workflow';
 import {
-	failureIn,
 	failureItem,
 	nodeError,
 	plainFailureItem,
 } from '../../nodes/MediaGeneration/files/nodeError';
+import { failureIn } from '../../nodes/MediaGeneration/files/shownItem';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { isDataUrl } from '../answers/outputs';
 import { asText, isObject } from '../base/json';
-import { shownOutputs } from './hint';
+import { shownOutputs } from './shownItem';
 
 const MOST_CHARACTERS = 20_000;
 /** Of the addresses and the rest of a task without a text: signed addresses are long, and half of one is of no use. */

@@ -1,7 +1,7 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { recordIn } from '../files/nodeError';
-import { showEqualNames, shownOutputs } from '../files/hint';
+import { recordIn, shownOutputs } from '../files/shownItem';
+import type { DeliveredOutput } from '../files/storedFile';
 import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
 import { imageLimits } from '../actions/model';
@@ -136,6 +136,18 @@ function isHalfDubbed({ items }: ItemsMade): boolean {
 	return items.some(({ json: { metadata } }) => isHalf(metadata));
 }
 
+/** Files of equal names would replace each other if they were written to one folder. */
+export function hintAtNames(context: IExecuteFunctions, outputs: readonly DeliveredOutput[]): void {
+	const counts = new Map<string, number>();
+	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	const [found] = [...counts].filter(([, count]) => count > 1);
+	if (found === undefined) return;
+	const [name, count] = found;
+	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into 'File Name'`;
+	showHint(context, 'warning', message);
+}
+
 /** Call this after the run. */
 export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[]): Promise<void> {
 	const { context } = run;
@@ -145,7 +157,7 @@ export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[])
 		messages.push('A dubbing was made, but its second voice failed at the service');
 	for (const message of messages) showHint(context, 'warning', message);
 	const named = made.filter(({ item }) => item?.settings.files.fileName !== undefined);
-	showEqualNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
+	hintAtNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
 }
 
 /** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */

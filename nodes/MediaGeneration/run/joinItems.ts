@@ -1,7 +1,7 @@
 /** `audio: join` joins the audio of all input items into one file per group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { itemsOf } from '../files/files';
-import { shownOutputs, showEqualNames } from '../files/hint';
+import { shownOutputs } from '../files/shownItem';
 import { joinSources, type SoundSource } from '../files/joining';
 import { extensionIn, typeByMimeType } from '../base/fileTypes';
 import { joining } from '../actions/audio';
@@ -12,6 +12,7 @@ import { pauseOption } from '../actions/longText';
 import { getOrCreate } from '../base/boundedMap';
 import { attempt, attemptAsync, invalid, type Failure } from '../base/outcomes';
 import { itemsInWords } from '../base/words';
+import { hintAtNames } from './hints';
 import { failedItem, type Executing } from './output';
 
 function inputSource(fields: ItemFields): SoundSource {
@@ -80,6 +81,6 @@ export async function joinItems(
 		const joined = await attemptAsync(async () => await joinGroup(context, value, group));
 		output.push(joined.ok ? joined.value : failed(joined.failure, group));
 	}
-	showEqualNames(context, output.flatMap(shownOutputs));
+	hintAtNames(context, output.flatMap(shownOutputs));
 	return output;
 }

@@ -2,7 +2,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError } from '../files/nodeError';
-import { noteExecution, outcomesIn, shownOutputs, worstOf, type RunOutcome } from '../files/hint';
+import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/executionSummary';
+import { shownOutputs } from '../files/shownItem';
 import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';

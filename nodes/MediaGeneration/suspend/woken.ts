@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
 import { failureItem, plainFailureItem } from '../files/nodeError';
-import { noteWaking, outcomesIn } from '../files/hint';
+import { noteWaking, outcomesIn } from '../files/executionSummary';
 import { carryInput, Delivery } from '../files/delivery';
 import { failureOfWhole, leftIn, type Assembly } from '../files/parts';
 import { cleanItems } from '../n8n/clean';

@@ -1,32 +1,10 @@
-/** Sums up a run for the editor: equal file names, and values by which executions can be found. */
+/** Sums up an execution in values by which n8n's list finds it: its tasks, what they cost, and how it ended. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf, quietly } from '../n8n/clean';
-import { executionValues, MAX_VALUE, showHint } from '../n8n/editor';
+import { executionValues, MAX_VALUE } from '../n8n/editor';
 import { isObject, sumOf } from '../base/json';
 import { outcomes, type Outcome } from '../base/outcomes';
-import { quote } from '../base/words';
-import { failureIn } from './nodeError';
-import type { DeliveredOutput } from './storedFile';
-
-export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
-	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
-	return list.filter(isObject) as unknown as DeliveredOutput[];
-}
-
-/** Files of equal names would replace each other if they were written to one folder. */
-export function showEqualNames(
-	context: IExecuteFunctions,
-	outputs: readonly DeliveredOutput[],
-): void {
-	const counts = new Map<string, number>();
-	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
-		counts.set(name, (counts.get(name) ?? 0) + 1);
-	const [found] = [...counts].filter(([, count]) => count > 1);
-	if (found === undefined) return;
-	const [name, count] = found;
-	const message = `${count} files are named "${quote(name, 40)}": put something unique to each item into 'File Name'`;
-	showHint(context, 'warning', message);
-}
+import { failureIn } from './shownItem';
 
 /** A run ends with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
