@@ -12,7 +12,7 @@ import { expectTask, findLost, withCandidates } from '../task/lost';
 import type { Spending } from '../task/spending';
 import { broken } from '../answers/failures';
 import { asFailed, type Failed } from '../answers/verdict';
-import { settleDoubt } from './earlierTries';
+import { resumeOrRefuse } from './earlierTries';
 import type { Item } from './item';
 
 export interface CreatingDeps extends CreateDeps {
@@ -29,18 +29,9 @@ export async function createOnce(
 ): Promise<Created | Failed> {
 	const earlier = run.ledger.earlierOf(asked);
 	if (earlier.kind === 'created') return earlier;
-	if (earlier.kind === 'unread') return asFailed(earlier.failure);
-	const settled = earlier.kind === 'nothing' ? undefined : await settleDoubt(run, asked, earlier);
-	if (settled === undefined) return await createAnew(run, item, asked);
-	if (settled.kind === 'created') return settled;
-	const { taskId, candidates } = settled.failure;
-	const isShown = taskId !== undefined || candidates !== undefined;
-	if (isShown || !item.settings.sendUnclearAgain) return settled;
-	const again = await createAnew(run, item, asked);
-	if (again.kind === 'created' || again.failure.outcome === 'unknown') return again;
-	// Nothing was created now, but the first task may still be paid for.
-	const message = `${settled.failure.message}; this try: ${again.failure.message}`;
-	return asFailed({ ...settled.failure, message });
+	const create = async () => await createAnew(run, item, asked);
+	if (earlier.kind === 'nothing') return await create();
+	return await resumeOrRefuse(run, { item, asked, earlier }, create);
 }
 
 async function createAnew(run: CreatingDeps, item: Item, asked: Asked): Promise<Created | Failed> {

@@ -39,18 +39,39 @@ export function* expectEarlier(
 	return () => ends.forEach((end) => end());
 }
 
-/**
- * Settles what became of a request that an earlier try sent, or may have sent.
- * @returns undefined if it made no task, so that it may be sent
- */
-export async function settleDoubt(
+interface Tried {
+	item: Item;
+	asked: Asked;
+	earlier: Exclude<Earlier, { kind: 'created' | 'nothing' }>;
+}
+
+/** Takes up the task of a request that an earlier try sent, or may have sent, or says why it is not sent again. */
+export async function resumeOrRefuse(
 	deps: EarlierDeps,
-	asked: Asked,
-	earlier: Extract<Earlier, { kind: 'unclear' | 'unrecorded' }>,
-): Promise<Created | Failed | undefined> {
+	{ item, asked, earlier }: Tried,
+	create: () => Promise<Created | Failed>,
+): Promise<Created | Failed> {
 	// A task whose ID is known can be fetched.
 	const isNamed = earlier.kind === 'unclear' && earlier.failure.taskId !== undefined;
-	if (isNamed) return asFailed(earlier.failure);
+	if (isNamed || earlier.kind === 'unread') return asFailed(earlier.failure);
+	const settled = await settleDoubt(deps, asked, earlier);
+	if (settled === undefined) return await create();
+	if (settled.kind === 'created') return settled;
+	const isShown = settled.failure.candidates !== undefined;
+	if (isShown || !item.settings.sendUnclearAgain) return settled;
+	const again = await create();
+	if (again.kind === 'created' || again.failure.outcome === 'unknown') return again;
+	// Nothing was created now, but the first task may still be paid for.
+	const message = `${settled.failure.message}; this try: ${again.failure.message}`;
+	return asFailed({ ...settled.failure, message });
+}
+
+/** Returns undefined if the request made no task, so that it may be sent. */
+async function settleDoubt(
+	deps: EarlierDeps,
+	asked: Asked,
+	earlier: Exclude<Tried['earlier'], { kind: 'unread' }>,
+): Promise<Created | Failed | undefined> {
 	const { ledger, spending } = deps;
 	const sought = { request: asked.request, ...earlier, isEarlier: true };
 	const found = await findLost(deps, sought);

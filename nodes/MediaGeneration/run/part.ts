@@ -42,9 +42,31 @@ export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
 	paidTasks: PaidTasks;
 }
 
-/** Follows a task until it has ended, or until nobody waits for it any longer. Never rejects. */
+/** Creates the task of a part, waits for its end, and settles what a later try may do. Never rejects. */
 export async function followTask(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
-	const ended = await toItsEnd(run, item, part);
+	const since = run.now();
+	let made: Created | Failed | undefined;
+	let ended: PartResult;
+	try {
+		if (part.kind === 'creates') {
+			made = await createOnce(run, item, part);
+			if (made.kind === 'created') run.paidTasks.add(made.taskId, item.index);
+		} else {
+			const { taskId } = part;
+			made = { kind: 'created', taskId, createdAt: since, answer: { task_id: taskId } };
+		}
+		const { kind } = item.settings.waiting;
+		if (kind === 'suspend') run.beforeSleep.release(part);
+		ended =
+			made.kind === 'failed' || kind === 'no'
+				? made
+				: await waitFor(run, item.settings, { part, made, since });
+	} catch (error) {
+		// What was sent has a note, which prevents another try from sending it again.
+		const known = made ?? (part.kind === 'creates' ? run.ledger.earlierOf(part) : undefined);
+		const taskId = known?.kind === 'created' ? known.taskId : undefined;
+		ended = asFailed(broken(error, 'sent', taskId));
+	}
 	if (ended.kind !== 'failed') return ended;
 	const { outcome, taskId } = ended.failure;
 	// A later try creates another one.
@@ -54,50 +76,24 @@ export async function followTask(run: PartDeps, item: Item, part: Part): Promise
 	return isHalted ? { kind: 'halted', taskId } : ended;
 }
 
-async function toItsEnd(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
-	const { waiting, timeoutMs } = item.settings;
-	const sleeps = waiting.kind === 'suspend';
-	// A try that takes a task up waits for the whole Timeout again.
-	const since = run.now();
-	let made: Created | Failed | undefined;
-	try {
-		made = await madeFor(run, item, part);
-		if (sleeps) run.beforeSleep.release(part);
-		if (made.kind === 'failed' || waiting.kind === 'no') return made;
-		const { taskId, createdAt } = made;
-		const deadline = Math.max(createdAt, since) + timeoutMs;
-		return await waitFor(run, { taskId, createdAt, deadline, ...shownBy(part) }, { made, sleeps });
-	} catch (error) {
-		// What was sent has a note, which prevents another try from sending it again.
-		const known = made ?? (part.kind === 'creates' ? run.ledger.earlierOf(part) : undefined);
-		const taskId = known?.kind === 'created' ? known.taskId : undefined;
-		return asFailed(broken(error, 'sent', taskId));
-	}
-}
-
-async function madeFor(run: PartDeps, item: Item, part: Part): Promise<Created | Failed> {
-	if (part.kind === 'awaits') {
-		const { taskId } = part;
-		return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
-	}
-	const made = await createOnce(run, item, part);
-	if (made.kind === 'created') run.paidTasks.add(made.taskId, item.index);
-	return made;
-}
-
 async function waitFor(
 	{ client, polls, now, sleep, spending, runEnded, beforeSleep }: PartDeps,
-	watch: Watch,
-	{ made: { receiveUrl }, sleeps }: { made: Created; sleeps: boolean },
+	{ waiting, timeoutMs }: Item['settings'],
+	{ part, made, since }: { part: Part; made: Created; since: number },
 ): Promise<PartResult> {
-	const signals = { signal: runEnded, sleepSoon: sleeps ? beforeSleep.sleepSoon : undefined };
+	const { taskId, createdAt, receiveUrl } = made;
+	// A try that takes a task up waits for the whole Timeout again.
+	const deadline = Math.max(createdAt, since) + timeoutMs;
+	const watch = { taskId, createdAt, deadline, ...shownBy(part) };
+	const sleepSoon = waiting.kind === 'suspend' ? beforeSleep.sleepSoon : undefined;
+	const signals = { signal: runEnded, sleepSoon };
 	const waited = await waitForTask(watch, { client, polls, now, sleep, ...signals });
 	const { task } = waited;
-	spending.onPoll(watch.taskId, task);
+	spending.onPoll(taskId, task);
 	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
 	if (waited.kind === 'failed') return waited;
-	if (runEnded.aborted) return asFailed(cancelled(watch.taskId, task?.status));
-	return { kind: 'open', taskId: watch.taskId, watch, task, receiveUrl };
+	if (runEnded.aborted) return asFailed(cancelled(taskId, task?.status));
+	return { kind: 'open', taskId, watch, task, receiveUrl };
 }
 
 /** Derives from a task's request how to watch it. */
