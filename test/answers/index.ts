@@ -44,8 +44,8 @@ export type CreationExample = Example<
 export type TaskExample = Example<
 	{
 		taskId: string;
-		/** What the request made, and what it carried. */
-		kind?: string;
+		/** Of the request that made it, as is what it carried. */
+		makesFile?: boolean;
 		carried?: unknown;
 	},
 	{

@@ -51,7 +51,8 @@ export const CREATIONS = examples('creation', ({ request, answer, meaning }: Cre
 });
 export const LOOKS = examples(
 	'task',
-	({ request: { kind, carried } }: TaskExample) => kind === undefined && carried === undefined,
+	({ request: { makesFile, carried } }: TaskExample) =>
+		makesFile === undefined && carried === undefined,
 );
 
 /** Of each meaning as often as of another. */

@@ -3,12 +3,7 @@ import { models } from '../../nodes/MediaGeneration/actions/model';
 import { voicesOf } from '../../nodes/MediaGeneration/actions/voice';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
-import {
-	addressesIn,
-	isForFile,
-	verdictOf,
-	withoutFiles,
-} from '../../nodes/MediaGeneration/answers/verdict';
+import { addressesIn, verdictOf, withoutFiles } from '../../nodes/MediaGeneration/answers/verdict';
 import { attemptAsync } from '../../nodes/MediaGeneration/base/outcomes';
 import { problemWith } from '../../nodes/MediaGeneration/files/kind';
 import { sendByRoute } from '../../nodes/MediaGeneration/task/speechRoute';
@@ -61,8 +56,8 @@ test.each(examplesOf<CreationExample>('creation'))(
 );
 
 test.each(examplesOf<TaskExample>('task'))('task/%s', (_name, { request, answer, meaning }) => {
-	const { taskId, kind = '', carried } = request;
-	const made = { requestAddresses: addressesIn(carried), makesFile: isForFile(kind) };
+	const { taskId, makesFile, carried } = request;
+	const made = { requestAddresses: addressesIn(carried), makesFile };
 	const poll = readPoll(replyOf(answer), taskId);
 	const verdict = poll.kind === 'task' ? verdictOf(taskId, poll.task, made) : poll;
 	const isFileless = verdict.kind === 'running' && verdict.task.state === 'done';

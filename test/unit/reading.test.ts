@@ -30,6 +30,7 @@ test('a POST can succeed without a word', async () => {
 
 test.each<[Reply, RegExp]>([
 	[answer(403, '<html>Just a moment'), /in front of the service/],
+	[answer(403, { error: 'Ask whoever is in front of the service' }), /Check the API key/],
 	[answer(401, { detail: { message: 'missing the permission user_read' } }), /lacks a right/],
 	[answer(401, { error: 'Insufficient credits' }), /out of credits/],
 ])('a refusal says what to do: %j', async (reply, advice) => {

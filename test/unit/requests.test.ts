@@ -82,7 +82,9 @@ test.each<[Fields, object]>([
 	[{ ...create, query: '{"a": 1}' }, { qs: { a: 1 } }],
 	[{ ...speech, voiceId: 'a b' }, { pathFields: { voice_id: 'a b' } }],
 ])('%j makes a request with %j', (fields, expected) => {
-	expect(request(fields)).toMatchObject(expected);
+	const { makesFile = false, ...made } = request(fields);
+	expect(made).toMatchObject(expected);
+	expect(makesFile).toBe(!/^(create|transcribe)$/.test(String(fields.operation)));
 });
 
 test.each<[string, Fields, object]>([

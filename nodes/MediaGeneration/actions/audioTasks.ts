@@ -87,7 +87,7 @@ export const audioOptions: INodeProperties[] = [
 ];
 
 type Texts = Pick<Operation, 'value' | 'name' | 'action' | 'description'>;
-type Endpoint = Pick<CreationRequest, 'kind' | 'path' | 'usualFileMb'>;
+type Endpoint = Pick<CreationRequest, 'kind' | 'makesFile' | 'path' | 'usualFileMb'>;
 interface FileOperation extends Texts, Endpoint {
 	fields: ui.SentFields;
 	/** What is not sent as its field has it. */
@@ -98,7 +98,7 @@ interface FileOperation extends Texts, Endpoint {
 
 /** An operation that sends one file of the item. */
 function fileOperation(given: FileOperation): Operation {
-	const { kind, path, usualFileMb, fields, apart, callsBack = false, ...texts } = given;
+	const { kind, makesFile, path, usualFileMb, fields, apart, callsBack = false, ...texts } = given;
 	const labels = ui.labelsOf({
 		file: fileField,
 		...(callsBack && { receive_url: callbackUrlField }),
@@ -116,7 +116,7 @@ function fileOperation(given: FileOperation): Operation {
 			request: (item) => {
 				const sent = item.sends(fields, audioExtraFields, apart?.(item));
 				return {
-					...{ kind, path, usualFileMb, form: true },
+					...{ kind, makesFile, path, usualFileMb, form: true },
 					...sent,
 					optional: `Audio: ${texts.name}`,
 					labels: { ...labels, ...sent.labels },
@@ -131,7 +131,7 @@ export const changeVoice = fileOperation({
 	name: 'Change Voice',
 	action: 'Change voice',
 	description: 'Give a recording another voice',
-	kind: 'voice-changer',
+	...{ kind: 'voice-changer', makesFile: true },
 	path: '/v1/task/voice-changer',
 	fields: {
 		voice_id: voiceField,
@@ -151,7 +151,7 @@ export const dub = fileOperation({
 	name: 'Dub',
 	action: 'Dub audio',
 	description: 'Dub a recording into another language',
-	kind: 'dubbing',
+	...{ kind: 'dubbing', makesFile: true },
 	path: '/v1/task/dubbing',
 	usualFileMb: 20,
 	callsBack: true,
@@ -172,7 +172,7 @@ export const isolateVoice = fileOperation({
 	name: 'Isolate Voice',
 	action: 'Isolate voice',
 	description: 'Remove everything but the voice from a recording',
-	...{ kind: 'voice-isolate', path: '/v1/task/voice-isolate', fields: {} },
+	...{ kind: 'voice-isolate', makesFile: true, path: '/v1/task/voice-isolate', fields: {} },
 });
 
 export const transcribe = fileOperation({

@@ -119,7 +119,7 @@ export const generateDialogue: Operation = {
 	work: {
 		kind: 'creates',
 		request: (item) => ({
-			kind: 'dialogue',
+			...{ kind: 'dialogue', makesFile: true },
 			path: '/v3/text-to-speech/dialogue',
 			optional: 'Speech: Generate Dialogue',
 			form: true,

@@ -139,7 +139,7 @@ export const image: Resource = {
 						checkNames(asText(body.prompt) ?? '', referencesOf(item).length);
 					const path = '/v1i/task/generate-image';
 					const sent = { ...labels, ...ui.labelsOf({ assets: referencesOption }) };
-					return { kind: 'image', path, form: isForm(item), body, labels: sent };
+					return { kind: 'image', makesFile: true, path, form: isForm(item), body, labels: sent };
 				},
 			},
 		},

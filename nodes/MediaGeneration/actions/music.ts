@@ -80,7 +80,7 @@ export const music: Resource = {
 			work: {
 				kind: 'creates',
 				request: (item) => ({
-					kind: 'music',
+					...{ kind: 'music', makesFile: true },
 					path: '/v1s/task/music-generation',
 					optional: 'Music: Generate',
 					...item.sends(songFields(item), musicExtraFields),

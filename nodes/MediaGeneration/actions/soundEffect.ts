@@ -43,7 +43,7 @@ export const soundEffect: Resource = {
 			work: {
 				kind: 'creates',
 				request: (item) => ({
-					kind: 'sound-effect',
+					...{ kind: 'sound-effect', makesFile: true },
 					path: '/v1/task/sound-effect',
 					...item.sends({ text: soundField, ...soundOptions }, soundExtraFields),
 				}),

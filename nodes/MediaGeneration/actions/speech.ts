@@ -114,7 +114,7 @@ export const speech: Resource = {
 					const apart = { with_transcript: item.boolean(captionsField) || undefined };
 					const { body, labels } = item.sends(fields, speechExtraFields, apart);
 					return {
-						kind: 'speech-v1',
+						...{ kind: 'speech-v1', makesFile: true },
 						path: `/v1/text-to-speech/${voice}`,
 						pathFields: { voice_id: decodeURIComponent(voice) },
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
@@ -137,7 +137,7 @@ export const speech: Resource = {
 			work: {
 				kind: 'creates',
 				request: (item) => ({
-					kind: 'speech-v1e',
+					...{ kind: 'speech-v1e', makesFile: true },
 					path: '/v1e/task/text-to-speech',
 					...item.sends(
 						{ text: spokenField, voice: voiceNameField, with_transcript: captionsField },

@@ -23,8 +23,8 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	if (poll.kind === 'task') return poll.task;
 	if (poll.kind === 'denied' || poll.kind === 'missing')
 		throw new FailureError(notShown(taskId, poll));
-	const status = poll.kind === 'busy' ? poll.httpStatus : undefined;
-	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, status), taskId });
+	const { httpStatus } = poll.kind === 'busy' ? poll : {};
+	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, { httpStatus }), taskId });
 }
 
 const createdAfterFilter = ui.dateTime('Created After', 'createdAfter', {

@@ -115,18 +115,23 @@ export const unreachableAdvice = (reason: string): string =>
 		: 'Check the Base URL in the credential and whether the service is up';
 
 function refusalAdvice(reason: string, status: number): string {
-	if (/in front of the service/.test(reason)) return IN_FRONT;
 	if (isAboutCredits(status, reason)) return OUT_OF_CREDITS;
 	return /permission|scope/i.test(reason)
 		? 'The API key lacks a right that this needs. Give it that right at the service, or use another key.'
 		: 'Check the API key in the credential: it may be invalid, expired or revoked.';
 }
 
-export function unreadable(what: string, reason: string, httpStatus?: number): Failure {
+export function unreadable(
+	what: string,
+	reason: string,
+	{ httpStatus, isPage = false }: { httpStatus?: number | undefined; isPage?: boolean } = {},
+): Failure {
 	const refused = httpStatus === 401 || httpStatus === 403;
 	const message = `${what} could not be read: ${quote(reason) ?? 'no reason given'}`;
 	const description = refused
-		? refusalAdvice(reason, httpStatus)
+		? isPage
+			? IN_FRONT
+			: refusalAdvice(reason, httpStatus)
 		: `${unreachableAdvice(reason)}, then run again. Nothing was paid.`;
 	return { outcome: refused ? 'rejected' : 'unreachable', message, description, httpStatus };
 }

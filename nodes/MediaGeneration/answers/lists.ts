@@ -69,7 +69,9 @@ export class ListSeen<Entry> {
 	page(body: unknown, entryOf: EntryOf<Entry>, path: string): ListPage<Entry> {
 		const records = recordsOf(body)?.map((each) => (isObject(each) ? each : { id: each }));
 		if (records === undefined)
-			throw new FailureError(unreadable(path, 'the answer has an unexpected shape', 200));
+			throw new FailureError(
+				unreadable(path, 'the answer has an unexpected shape', { httpStatus: 200 }),
+			);
 		const readable = records.flatMap((record) => entryOf(record) ?? []);
 		this.isReadable &&= readable.length === records.length;
 		const places = placesIn(body);

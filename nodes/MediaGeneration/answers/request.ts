@@ -16,6 +16,8 @@ export interface FormFile {
 export interface CreationRequest {
 	/** What it makes, or the path of another endpoint. */
 	kind: string;
+	/** Whether its result is a file. Otherwise the task's type tells. */
+	makesFile?: boolean | undefined;
 	/** Its parts are URL-encoded. */
 	path: string;
 	qs?: IDataObject;

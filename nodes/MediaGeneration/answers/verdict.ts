@@ -2,6 +2,7 @@
 import * as failures from './failures';
 import type { Failure } from '../base/outcomes';
 import { asText, isObject } from '../base/json';
+import type { CreationRequest } from './request';
 import { outputsOf, type TaskOutput } from './outputs';
 import { carriedTexts } from './said';
 import type { Task } from './task';
@@ -34,16 +35,10 @@ export type Verdict =
 	{ kind: 'running'; task: Task } | Done | (Failed & { task: Task });
 
 /** What is known of the request that made a task. */
-export interface Made {
+export interface Made extends Pick<CreationRequest, 'makesFile'> {
 	/** Addresses in it, which are not results. */
 	requestAddresses?: readonly string[];
-	/** Whether it was for a file. Otherwise the task's type tells. */
-	makesFile?: boolean;
 }
-
-/** @param kind of a creation request */
-export const isForFile = (kind: string): boolean =>
-	/^(speech|sound|image|music|dialogue|dubbing|voice)/.test(kind);
 
 const FILE_RESULT = /tts|speech|voice|sound|audio|music|song|image|video|dubbing/i;
 const TEXT_RESULT = /to.?text|transcri/i;

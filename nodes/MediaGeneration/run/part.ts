@@ -7,7 +7,7 @@ import type { Created } from '../task/identity';
 import { endpointOf } from '../task/earlier';
 import { waitForTask, type Polling, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
-import { addressesIn, asFailed, isForFile, type Failed } from '../answers/verdict';
+import { addressesIn, asFailed, type Failed } from '../answers/verdict';
 import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
 
@@ -99,11 +99,11 @@ async function waitFor(
 /** Derives from a task's request how to watch it. */
 function shownBy(part: Part): Pick<Watch, 'requestAddresses' | 'makesFile' | 'named' | 'seen'> {
 	if (part.kind === 'awaits') return { requestAddresses: [], named: true, seen: part.seen };
-	const { body, qs, kind } = part.request;
+	const { body, qs, makesFile } = part.request;
 	// A sleeping execution is saved without tokens, and this address ends with one.
 	const receiveUrl = asText(body.receive_url);
 	const sent = { ...body, receive_url: receiveUrl && endpointOf(receiveUrl) };
-	return { requestAddresses: addressesIn([sent, qs]), makesFile: isForFile(kind), named: false };
+	return { requestAddresses: addressesIn([sent, qs]), makesFile, named: false };
 }
 
 /** Fetches the files of a task that is done. Never rejects. */

@@ -35,9 +35,10 @@ function readingProblem(reply: Reply, what: string) {
 	const refusedInside = refusalInside(body) !== undefined;
 	// A POST can succeed without a word.
 	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
-	const { words, isSilent } = saidIn(reply);
+	const { words, isSilent, isPage } = saidIn(reply);
 	const isNameless = isSilent && !(succeeded && refusedInside);
-	const failure = unreadable(what, isNameless ? `${words} without a usable answer` : words, status);
+	const reason = isNameless ? `${words} without a usable answer` : words;
+	const failure = unreadable(what, reason, { httpStatus: status, isPage });
 	const isBusy = status === 408 || status === 429 || (status >= 500 && status !== 501);
 	return { failure, isFinal: !succeeded && !isBusy };
 }
