@@ -1,6 +1,7 @@
 /** The memory in which n8n's store buffers files: it is bounded, and nobody waits for what another's host may still send. */
 import { Readable } from 'node:stream';
-import { StoreMemory, storeChunks, storeMemory } from '../../nodes/MediaGeneration/files/binary';
+import { storeChunks } from '../../nodes/MediaGeneration/files/binary';
+import { StoreMemory, storeMemory } from '../../nodes/MediaGeneration/files/storeMemory';
 import { toneWav } from '../service/media/tone';
 import { fakeN8n } from '../support/n8n';
 import { VirtualClock } from '../support/virtualClock';

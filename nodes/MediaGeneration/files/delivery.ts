@@ -5,16 +5,17 @@ import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/fileSettings';
 import type { N8nContext } from '../transport/client';
 import { inPieces, realClock } from '../n8n/realClock';
-import { attemptAsync, type Failure } from '../base/outcomes';
-import { megabytes, onOneLine } from '../base/words';
+import { attemptAsync } from '../base/outcomes';
+import { megabytes } from '../base/words';
 import { readStoredText } from './binary';
 import { fileOpener } from '../transport/fileHost';
-import { asText, mapTexts, urlOf, type JsonObject } from '../base/json';
+import { asText, mapTexts, type JsonObject } from '../base/json';
 import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
 import { baseNameOf, fetchFiles, fieldName, itemsOf, type FetchDeps } from './files';
+import { shortfallOf } from './shortfall';
 import type { Delivered, DeliveredFile } from './storedFile';
 
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
@@ -60,36 +61,6 @@ export function carryInput(
 }
 
 type DoneTask = Omit<Done, 'kind'>;
-
-/** What files that are missing mean. A transcript never withholds the sound. */
-function shortfallOf(
-	{ taskId, task }: DoneTask,
-	files: readonly DeliveredFile[],
-): { hint?: string; failure?: Failure } {
-	const missing = files.filter(({ problem }) => problem !== undefined);
-	const [first] = missing;
-	if (first === undefined) return {};
-	const hasSound = files.some(({ binary, output }) => binary && output.kind === 'audio');
-	if (hasSound && missing.every(({ output }) => output.kind === 'transcript'))
-		return { hint: `The transcript could not be downloaded: ${first.problem}` };
-	const which = files.length === 1 ? 'its file' : `${missing.length} of its ${files.length} files`;
-	const named = missing.slice(0, 20).map(({ output: { url = '' } }) => shownAddress(url));
-	const others = missing.length - named.length;
-	const more = others === 0 ? '' : ` and ${others} more in 'outputs'`;
-	const failure: Failure = {
-		outcome: 'undelivered',
-		message: `Task ${taskId} is done, but ${which} could not be downloaded: ${first.problem}`,
-		description: `The task is paid for. Use "Task: Wait" with this task ID to fetch the files again, or open the addresses: ${named.join(' ')}${more}`,
-		taskId,
-		status: task.status,
-	};
-	return { failure };
-}
-
-/** Encodes what could be read as markup, and cuts an address that contains its file. */
-function shownAddress(url: string): string {
-	return isDataUrl(url) ? `${url.slice(0, 40)}...` : (urlOf(url)?.href ?? onOneLine(url));
-}
 
 /** Puts a few words in the place of each address that contained its file, which is as long as the file. */
 function withShortAddresses(

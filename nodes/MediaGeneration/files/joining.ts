@@ -48,42 +48,15 @@ export async function joinSources(
 	const plan = planJoin(facts, options);
 	if (typeof plan === 'string') return { ok: false, reason: plan };
 	const name = baseNameOf(options.baseName) ?? 'joined';
-	const files = [await joinSound(context, sources, { plan, name })];
+	const sound = await joinSound(context, sources, { plan, name });
+	const captions = await joinTranscripts(context, sources, { plan, name, nameOf: options.nameOf });
+	const { hints, text } = captions;
 	const json: IDataObject = { duration_seconds: toMs(plan.durationSeconds) };
-	const hints: string[] = [];
-	const texts: string[] = [];
-	for (const extension of ['srt', 'json'] as const) {
-		const transcripts = sources.flatMap((source) => source[extension] ?? []);
-		if (transcripts.length === 0) continue;
-		if (transcripts.length < sources.length) {
-			hints.push(
-				`Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`,
-			);
-			continue;
-		}
-		// A broken transcript must not cost the sound.
-		const read = await attemptAsync(async () => {
-			const parts = await transcriptsOf(context, transcripts, plan.parts);
-			return await inPieces(mergeTranscripts(extension, parts, options.nameOf));
-		});
-		const merged = read.ok ? read.value : { reason: 'A transcript could not be read.' };
-		if ('reason' in merged) {
-			hints.push(merged.reason);
-			continue;
-		}
-		const bytes = Buffer.from(merged.text);
-		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
-		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
-		texts.push(merged.text);
-		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
-		files.push({ output, binary });
-	}
 	if (hints.length > 0) json.hint = hints.join(' ');
-	const [text] = texts;
 	if (options.withTranscript && text !== undefined)
 		json.transcript = (await inPieces(transcriptOf(text))) ?? [];
 	const times = plan.parts.map(({ start, end }) => ({ start: toMs(start), end: toMs(end) }));
-	return { ok: true, files, times, json };
+	return { ok: true, files: [sound, ...captions.files], times, json };
 }
 
 async function joinSound(
@@ -107,6 +80,43 @@ async function joinSound(
 	);
 	const output = { kind: 'audio', ...file, fileSize: bytes, durationSeconds } as const;
 	return { output, binary };
+}
+
+/** Joins each kind of transcript that every part has. A broken one must not cost the sound, so hints say why one is missing. */
+async function joinTranscripts(
+	context: N8nContext,
+	sources: readonly SoundSource[],
+	{ plan, name, nameOf }: { plan: Joinable; name: string } & Pick<JoinOptions, 'nameOf'>,
+) {
+	const files: DeliveredFile[] = [];
+	const hints: string[] = [];
+	const texts: string[] = [];
+	for (const extension of ['srt', 'json'] as const) {
+		const transcripts = sources.flatMap((source) => source[extension] ?? []);
+		if (transcripts.length === 0) continue;
+		if (transcripts.length < sources.length) {
+			hints.push(
+				`Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`,
+			);
+			continue;
+		}
+		const read = await attemptAsync(async () => {
+			const parts = await transcriptsOf(context, transcripts, plan.parts);
+			return await inPieces(mergeTranscripts(extension, parts, nameOf));
+		});
+		const merged = read.ok ? read.value : { reason: 'A transcript could not be read.' };
+		if ('reason' in merged) {
+			hints.push(merged.reason);
+			continue;
+		}
+		texts.push(merged.text);
+		const bytes = Buffer.from(merged.text);
+		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
+		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
+		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
+		files.push({ output, binary });
+	}
+	return { files, hints, text: texts[0] };
 }
 
 async function transcriptsOf(
