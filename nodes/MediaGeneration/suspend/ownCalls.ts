@@ -24,8 +24,8 @@ type Heard = { status: number; location: string; body: JsonObject };
 
 /** What a reply says about a sleep; the first row that fits counts. n8n's own replies come from its waiting-webhooks.js and response-helper.js (2.41). */
 const MEANINGS = [
-	// n8n has yet to store the sleep, or is starting, or the execution has gone.
-	['missing', ({ location }) => TO_FORM.test(location)],
+	// n8n does not say whether the execution runs, waits or has finished.
+	['redirected', ({ location }) => TO_FORM.test(location)],
 	// This node, in another sleep.
 	['ended', ({ status, body }) => isOfNode(body) && status === 404],
 	['ended', ({ status, body }) => isOfNode(body) && status === 200 && body.ignored !== undefined],
@@ -34,6 +34,7 @@ const MEANINGS = [
 	// n8n refuses such a call by 404, 409 or 5xx alone.
 	['unknown', ({ status, body }) => status < 404 || !isOfN8n(body)],
 	['ended', ({ body }) => String(body.message).includes('has finished')],
+	// n8n has yet to store the sleep, or is starting, or the execution has gone.
 	['missing', ({ status }) => status === 404],
 	// n8n itself: the execution runs, or is being woken.
 	['busy', () => true],
@@ -48,8 +49,7 @@ export function meaningOf(reply: SelfReply): (typeof MEANINGS)[number][0] {
 
 /** Whether this n8n has answered about an execution that runs. */
 export function isOfRunning(reply: SelfReply): boolean {
-	const meaning = meaningOf(reply);
-	return meaning === 'busy' || (meaning === 'missing' && reply.status !== 404);
+	return ['busy', 'redirected'].includes(meaningOf(reply));
 }
 
 export function shownReply(reply: SelfReply): string {

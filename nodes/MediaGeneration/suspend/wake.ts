@@ -24,18 +24,35 @@ export async function wake(context: IWebhookFunctions): Promise<IWebhookResponse
 	}
 }
 
-/** IDs of the sleeps for which a call is being served. */
-const served = new Set<string>();
+/** The sleeps that this process wakes: for one call of each at a time, and for none while n8n stores what it was handed. */
+class Wakings {
+	private readonly served = new Set<string>();
+	/** Epoch ms. n8n can lose what it was handed, so that a later call has to count again. */
+	private readonly storedBy = new BoundedMap<string, number>(20_000);
 
-/** Epoch ms by which n8n has stored what it was handed of a sleep. It can lose that, so that a later call has to count again. */
-const storedBy = new BoundedMap<string, number>(20_000);
+	/** Returns whether the call may wake it. */
+	begin(id: string): boolean {
+		if (this.served.has(id) || (this.storedBy.get(id) ?? 0) > now()) return false;
+		this.served.add(id);
+		return true;
+	}
+
+	stored(id: string, inMs: number): void {
+		this.storedBy.set(id, now() + inMs);
+	}
+
+	release(id: string): void {
+		this.served.delete(id);
+	}
+}
+
+const wakings = new Wakings();
 
 /** Throws a CallRefusal if the caller has to come back later. */
 async function wakeIfFinished(call: WakingCall): Promise<IWebhookResponseData> {
 	const { sleep } = call;
 	const { id, context, tasks } = sleep;
-	if (served.has(id) || (storedBy.get(id) ?? 0) > now()) throw servedOtherwise(call);
-	served.add(id);
+	if (!wakings.begin(id)) throw servedOtherwise(call);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
 	sender.signal.addEventListener('abort', () => refuse(context, 'a call', comeAgain()));
@@ -46,7 +63,7 @@ async function wakeIfFinished(call: WakingCall): Promise<IWebhookResponseData> {
 		const items = await wokenItems(sleep, ends, deadline.signal);
 		return await handOver(call, items, deadline.signal);
 	} finally {
-		served.delete(id);
+		wakings.release(id);
 		sender.end();
 		deadline.end();
 	}
@@ -91,7 +108,7 @@ async function handOver(
 		endTurn();
 		throw servedOtherwise(call);
 	}
-	storedBy.set(sleep.id, now() + 30_000);
+	wakings.stored(sleep.id, 30_000);
 	inBackground(sleep.context, untilStored(sleep).finally(endTurn));
 	const workflowData = [items];
 	return sleep.context.getResponseObject().headersSent
@@ -114,7 +131,7 @@ async function untilStored(sleep: StoredSleep): Promise<void> {
 	const { id, context, tasks } = sleep;
 	const status = await answeredStatus(context.getResponseObject());
 	const hasFailed = status !== undefined && status >= 400;
-	if (hasFailed) storedBy.delete(id);
+	if (hasFailed) wakings.stored(id, 0);
 	const all = tasks.map(({ taskId }) => taskId);
 	if (status === undefined || hasFailed) watchOver(sleep, all);
 }

@@ -35,7 +35,7 @@ export function watchOver(sleep: Sleep, finished: readonly string[] = []): void 
 	const loop: Loop = { tasks, stop: new AbortController(), calls: false };
 	loops.set(id, loop);
 	const pauseMs = tasks.map(pauseOf).reduce((one, other) => Math.min(one, other), Infinity);
-	const followed = callOnceFinished(sleep, loop, finished.length > 0 ? 0 : pauseMs).finally(() => {
+	const followed = follow(sleep, loop, finished.length > 0 ? 0 : pauseMs).finally(() => {
 		if (loops.get(id) === loop) loops.delete(id);
 	});
 	inBackground(context, followed);
@@ -50,7 +50,7 @@ function pauseOf({ callsBack, createdAt }: WaitingTask): number {
 export const POLLS_AT_ONCE = 10;
 
 /** Returns the IDs of those that did not finish by the service's own word, such as refused ones. */
-async function untilAllFinished(
+async function waitForAll(
 	client: ServiceClient,
 	tasks: readonly WaitingTask[],
 	signal: AbortSignal,
@@ -67,31 +67,38 @@ async function untilAllFinished(
 }
 
 /** Waits until all tasks have finished, then calls n8n until the sleep has ended. @param firstMs pause before the first polls */
-async function callOnceFinished(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> {
-	const { client } = sleep;
-	const { tasks, stop } = loop;
-	const deadline = lastDeadline(tasks);
-	await realClock.sleep(firstMs, stop.signal);
-	let givenUp = await untilAllFinished(client, tasks, stop.signal);
-	if (stop.signal.aborted) return;
-	loop.calls = true;
+async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> {
+	const { signal } = loop.stop;
+	await realClock.sleep(firstMs, signal);
+	let { tasks } = loop;
+	for (;;) {
+		const givenUp = await waitForAll(sleep.client, tasks, signal);
+		if (signal.aborted) return;
+		loop.calls = true;
+		if ((await callUntilEnded(sleep, givenUp)) === 'ended') return;
+		tasks = tasks.map((task) => ({ ...task, callsBack: false }));
+	}
+}
+
+/** Returns `refused` if the node has seen a task otherwise than this loop: refused by now, or running. */
+async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' | 'refused'> {
+	const deadline = lastDeadline(sleep.tasks);
 	let wasMissing = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
 		const reply = await callInTurn(sleep, ownCall(sleep, { given_up: givenUp }));
 		const meaning = meaningOf(reply);
-		if (meaning === 'ended' || (meaning === 'missing' && wasMissing)) return;
-		wasMissing = meaning === 'missing';
+		const isMissing = meaning === 'missing' || meaning === 'redirected';
+		if (meaning === 'ended' || (isMissing && wasMissing)) break;
+		wasMissing = isMissing;
 		if (meaning === 'unknown') reportUnknown(sleep, reply);
 		// n8n can lose a resumption that it has accepted, and can be starting, so another call makes sure.
-		const isClear = meaning === 'handled' || wasMissing;
+		const isClear = meaning === 'handled' || isMissing;
 		const growing = { firstMs: 1_000, maxMs: 60_000 };
 		await realClock.sleep(isClear ? 60_000 : backoffMs(calls, growing));
-		// The node has seen a task otherwise than this loop: refused by now, or running.
-		const isRefused = meaning === 'handled' && reply.status !== 200;
-		const seenFinished = tasks.map((task) => ({ ...task, callsBack: false }));
-		if (isRefused) givenUp = await untilAllFinished(client, seenFinished, stop.signal);
+		if (meaning === 'handled' && reply.status !== 200) return 'refused';
 	}
+	return 'ended';
 }
 
 /** n8n loads the whole execution for each call. A call that waits for files gives its turn to the next one. */
