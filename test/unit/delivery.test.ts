@@ -40,7 +40,7 @@ function world({ answer = png, store, baseUrl }: World = {}) {
 	};
 	const delivery = new Delivery(context, { baseUrl });
 	const deliver = async (done: Done, wanted: Partial<FileSettings> = {}) =>
-		await delivery.deliver(done, { ...settings, ...wanted }, { index: 0 });
+		await delivery.deliverTask(done, { ...settings, ...wanted }, { index: 0 });
 	return { asked, deliver };
 }
 

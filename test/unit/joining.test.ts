@@ -7,7 +7,7 @@ import {
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
 import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
-import type { Delivered, DeliveredOutput } from '../../nodes/MediaGeneration/files/storedFile';
+import type { DeliveredItems, ShownOutput } from '../../nodes/MediaGeneration/files/storedFile';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';
@@ -34,10 +34,10 @@ type Store = ReturnType<typeof binaryStore>;
 function partOf(
 	store: Store,
 	taskId: string,
-	files: Array<[DeliveredOutput['kind'], mimeType: string, bytes: Buffer]>,
-): DonePart & { delivered: Delivered } {
+	files: Array<[ShownOutput['kind'], mimeType: string, bytes: Buffer]>,
+): DonePart & { delivered: DeliveredItems } {
 	const binary: IBinaryKeyData = {};
-	const outputs = files.map(([kind, mimeType, bytes], index): DeliveredOutput => {
+	const outputs = files.map(([kind, mimeType, bytes], index): ShownOutput => {
 		const binaryProperty = index === 0 ? 'data' : `data_${index}`;
 		binary[binaryProperty] = store.put(bytes, `${taskId}-${index}`, mimeType);
 		return { url: `https://files.example/${taskId}/${index}`, kind, binaryProperty, mimeType };
@@ -68,7 +68,7 @@ const all = (store: Store, parts: DonePart[], given: AssemblyInput) =>
 	assemble(new Delivery(fakeN8n({ store }).context, { baseUrl: undefined }), parts, given);
 
 /** The files of the one item that came out, by their fields. */
-function filesOf(store: Store, { items }: Pick<Delivered, 'items'>): Record<string, Buffer> {
+function filesOf(store: Store, { items }: Pick<DeliveredItems, 'items'>): Record<string, Buffer> {
 	expect(items).toHaveLength(1);
 	const entries = Object.entries(items[0]?.binary ?? {});
 	return Object.fromEntries(entries.map(([name, data]) => [name, store.bytesOf(data)]));
@@ -210,8 +210,8 @@ test.each<[LongText['kind'], parts: number, suffixes: string[]]>([
 ])('the names of a text in %s of %d count them', async (kind, parts, suffixes) => {
 	const texts = Array<string>(parts).fill('a');
 	const given: string[] = [];
-	const delivery: Pick<Delivery, 'deliver'> = {
-		async deliver(_done, _settings, { suffix = '' }) {
+	const delivery: Pick<Delivery, 'deliverTask'> = {
+		async deliverTask(_done, _settings, { suffix = '' }) {
 			given.push(suffix);
 			return await Promise.resolve({ items: [], outputs: [], failure: undefined, files: [] });
 		},

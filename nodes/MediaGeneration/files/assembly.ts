@@ -7,7 +7,7 @@ import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../base/fileTypes';
 import type { Done } from '../answers/verdict';
 import { baseNameOf, itemsOf } from './files';
-import type { Delivered, DeliveredFile, DeliveredOutput } from './storedFile';
+import type { DeliveredItems, OutputFile, ShownOutput } from './storedFile';
 import type { Delivery } from './delivery';
 import { joinSources, type SoundSource } from './joining';
 import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
@@ -20,7 +20,7 @@ export interface AssemblyInput {
 
 export interface DonePart extends Done {
 	/** Undefined until its files are fetched. */
-	delivered?: Delivered | undefined;
+	delivered?: DeliveredItems | undefined;
 }
 
 /** Returns what follows the File Name. A text's items are numbered with equally many digits, so that their names sort like its parts. */
@@ -32,14 +32,14 @@ function suffixOf(number: number, { longText, texts }: Assembly): string {
 
 /** Fetches the files of a part as soon as it has ended, because their addresses are temporary. @param number from 0 */
 export async function deliverPart(
-	delivery: Pick<Delivery, 'deliver'>,
+	delivery: Pick<Delivery, 'deliverTask'>,
 	done: Done,
 	{ number, assembly, settings: { files }, index }: AssemblyInput & { number: number },
-): Promise<Delivered> {
+): Promise<DeliveredItems> {
 	const { longText, texts } = assembly;
 	const extra = longText.kind === 'parts' ? { part: number + 1, parts: texts.length } : {};
 	const suffix = suffixOf(number, assembly);
-	return await delivery.deliver(done, files, { index, extra, suffix });
+	return await delivery.deliverTask(done, files, { index, extra, suffix });
 }
 
 /** Makes the output of an item whose parts are all done, in their order. Never rejects: an exception becomes its failure. */
@@ -47,7 +47,7 @@ export async function assemble(
 	delivery: Delivery,
 	parts: readonly DonePart[],
 	input: AssemblyInput,
-): Promise<Delivered> {
+): Promise<DeliveredItems> {
 	const { assembly } = input;
 	const { longText } = assembly;
 	const taskIds = parts.map(({ taskId }) => taskId);
@@ -82,20 +82,20 @@ export async function assemble(
 }
 
 /** Each part has binary fields of its own, so their names mean nothing beside those of the others. */
-const unnamed = ({ binaryProperty: _moved, ...output }: DeliveredOutput): DeliveredOutput => output;
+const unnamed = ({ binaryProperty: _moved, ...output }: ShownOutput): ShownOutput => output;
 
 async function joinedItem(
 	context: N8nContext,
-	{ all, done, pauseMs }: { all: Delivered[]; done: readonly Done[]; pauseMs: number },
+	{ all, done, pauseMs }: { all: DeliveredItems[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
-): Promise<Delivered> {
+): Promise<DeliveredItems> {
 	const joined = await joinSources(context, all.map(deliveredSource), {
 		pauseMs,
 		baseName: baseNameOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});
-	const rank = ({ output }: DeliveredFile) => (output.kind === 'audio' ? 0 : 1);
+	const rank = ({ output }: OutputFile) => (output.kind === 'audio' ? 0 : 1);
 	const given = all.flatMap(({ files: own }) => own);
 	// The address of a transcript that could not be had stays.
 	const missing = given.filter(({ problem }) => problem !== undefined);
@@ -137,7 +137,7 @@ function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefine
 	return known.length === numbers.length ? sumOf(known) : undefined;
 }
 
-function deliveredSource({ files }: Delivered): SoundSource | undefined {
+function deliveredSource({ files }: DeliveredItems): SoundSource | undefined {
 	const audio = files.find(({ output, binary }) => output.kind === 'audio' && binary);
 	if (audio?.binary === undefined) return undefined;
 	const transcript = (extension: string) =>

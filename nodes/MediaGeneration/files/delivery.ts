@@ -16,7 +16,7 @@ import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
 import { baseNameOf, fetchFiles, fieldName, itemsOf, type FetchDeps } from './files';
 import { shortfallOf } from './shortfall';
-import type { Delivered, DeliveredFile } from './storedFile';
+import type { DeliveredItems, OutputFile } from './storedFile';
 
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
@@ -65,7 +65,7 @@ type DoneTask = Omit<Done, 'kind'>;
 /** Puts a few words in the place of each address that contained its file, which is as long as the file. */
 function withShortAddresses(
 	{ task: { raw } }: DoneTask,
-	{ offered, files }: { offered: readonly TaskOutput[]; files: readonly DeliveredFile[] },
+	{ offered, files }: { offered: readonly TaskOutput[]; files: readonly OutputFile[] },
 	{ outputBinaryField, splitFiles }: FileSettings,
 ): JsonObject {
 	const words = new Map<string, string>();
@@ -88,7 +88,7 @@ function baseNameFor(done: DoneTask, { fileName }: FileSettings, suffix: string)
 }
 
 /** A task whose only files are transcripts was made to have their text. */
-const isTranscription = (files: readonly DeliveredFile[]) =>
+const isTranscription = (files: readonly OutputFile[]) =>
 	files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
 
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots of each host. */
@@ -107,11 +107,11 @@ export class Delivery {
 	}
 
 	/** The last argument has the index of the input item, further fields of the JSON, and what comes after the File Name. */
-	async deliver(
+	async deliverTask(
 		done: DoneTask,
 		settings: FileSettings,
 		{ index, extra = {}, suffix = '' }: { index: number; extra?: IDataObject; suffix?: string },
-	): Promise<Delivered> {
+	): Promise<DeliveredItems> {
 		const { taskId, task } = done;
 		const offered = resolved(done.outputs, this.baseUrl);
 		const wanted = {
@@ -119,7 +119,7 @@ export class Delivery {
 			baseName: baseNameFor(done, settings, suffix),
 			format: settings.format ?? asText(task.raw.output_format),
 		};
-		const files: DeliveredFile[] = settings.download
+		const files: OutputFile[] = settings.download
 			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ output }));
 		const isText = isTranscription(files);
@@ -140,7 +140,7 @@ export class Delivery {
 		return { ...itemsOf(files, settings, { json, index }), failure, files };
 	}
 
-	private async transcriptOf(files: readonly DeliveredFile[]): Promise<Spoken[] | undefined> {
+	private async transcriptOf(files: readonly OutputFile[]): Promise<Spoken[] | undefined> {
 		for (const { output, binary } of files) {
 			if (output.kind !== 'transcript' || binary === undefined) continue;
 			const spoken = await attemptAsync(async () => {

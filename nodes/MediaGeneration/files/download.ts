@@ -12,7 +12,7 @@ import { isDataUrl } from '../answers/outputs';
 import { storeChunks } from './binary';
 import { openDataUrl } from './dataUrl';
 import { fileTypeOf, problemWith } from './kind';
-import { storedFile, type DeliveredFile, type WantedFile } from './storedFile';
+import { storedFile, type OutputFile, type WantedFile } from './storedFile';
 
 export interface DownloadDeps extends Clock {
 	context: N8nContext;
@@ -52,9 +52,9 @@ interface FileFacts {
 }
 
 /** Never rejects. */
-export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<DeliveredFile> {
+export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<OutputFile> {
 	const { url, kind } = wanted;
-	const missing = (problem: string): DeliveredFile => ({ output: { url, kind }, problem });
+	const missing = (problem: string): OutputFile => ({ output: { url, kind }, problem });
 	let facts: FileFacts = {};
 	for (let tries = 0; ; tries += 1) {
 		const tried = await storeOnce(wanted, facts, deps);
@@ -72,7 +72,7 @@ async function storeOnce(
 	wanted: WantedFile,
 	before: FileFacts,
 	deps: DownloadDeps,
-): Promise<DeliveredFile | { failed: FailedTry; facts: FileFacts }> {
+): Promise<OutputFile | { failed: FailedTry; facts: FileFacts }> {
 	const { url } = wanted;
 	const opened = isDataUrl(url) ? openDataUrl(url) : await deps.open(url, deps.signal);
 	if (!opened.ok) {

@@ -8,13 +8,13 @@ import { Limiter } from '../base/limiter';
 import type { TaskOutput } from '../answers/outputs';
 import { storeFile, type DownloadDeps } from './download';
 import { MAX_FILES } from '../base/bounds';
-import type { Delivered, DeliveredFile, WantedFile } from './storedFile';
+import type { DeliveredItems, OutputFile, WantedFile } from './storedFile';
 
 export const fieldName = (base: string, index: number): string =>
 	index === 0 ? base : `${base}_${index}`;
 
 /** Chooses the files of each item. Each item copies the task, so the last one has the files beyond a hundred. */
-function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
+function split(files: readonly OutputFile[]): OutputFile[][] {
 	const there = files.filter(({ problem }) => problem === undefined);
 	const rest = there.slice(MAX_FILES);
 	return [...there.slice(0, MAX_FILES).map((file) => [file]), ...(rest.length > 0 ? [rest] : [])];
@@ -25,10 +25,10 @@ function split(files: readonly DeliveredFile[]): DeliveredFile[][] {
  * store takes a number, but gets no field.
  */
 export function itemsOf(
-	files: readonly DeliveredFile[],
+	files: readonly OutputFile[],
 	{ splitFiles, outputBinaryField }: Pick<FileSettings, 'splitFiles' | 'outputBinaryField'>,
 	{ json, index }: { json: IDataObject; index: number },
-): Pick<Delivered, 'items' | 'outputs'> {
+): Pick<DeliveredItems, 'items' | 'outputs'> {
 	const isSplit = splitFiles && files.length > 0;
 	const made = (isSplit ? split(files) : [files]).map((own) => {
 		const fields: IBinaryKeyData = {};
@@ -56,7 +56,7 @@ export interface FetchDeps extends DownloadDeps {
 /** A host that sends slowly would keep its slots for days. */
 const SLOT_MS = 60_000;
 
-async function fetchInTurn(wanted: WantedFile, deps: FetchDeps): Promise<DeliveredFile> {
+async function fetchInTurn(wanted: WantedFile, deps: FetchDeps): Promise<OutputFile> {
 	const [host = ''] = /^https?:\/\/[^/?#]*/i.exec(wanted.url) ?? [];
 	const giveBack = await getOrCreate(deps.slots, host, () => new Limiter(4)).take();
 	const over = new AbortController();
@@ -86,8 +86,8 @@ export function baseNameOf(text = ''): string | undefined {
 }
 
 /** Numbers further files of a type, in place; like their binary fields if all have one type. */
-function numberNames(files: readonly DeliveredFile[], baseName: string): void {
-	const extensionOf = ({ output }: DeliveredFile) => output.fileName?.slice(baseName.length) ?? '';
+function numberNames(files: readonly OutputFile[], baseName: string): void {
+	const extensionOf = ({ output }: OutputFile) => output.fileName?.slice(baseName.length) ?? '';
 	const stored = files.filter(({ binary }) => binary !== undefined);
 	const isOneType = new Set(stored.map(extensionOf)).size === 1;
 	const counts = new Map<string, number>();
@@ -107,7 +107,7 @@ export async function fetchFiles(
 	outputs: readonly TaskOutput[],
 	wanted: Omit<WantedFile, keyof TaskOutput>,
 	deps: FetchDeps,
-): Promise<DeliveredFile[]> {
+): Promise<OutputFile[]> {
 	const problem = `only the first ${MAX_FILES} files of a task are fetched`;
 	const files = await Promise.all(
 		outputs.map(async (output, index) =>

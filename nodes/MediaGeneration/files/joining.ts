@@ -12,7 +12,7 @@ import { attemptAsync } from '../base/outcomes';
 import { openStored, readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
 import { baseNameOf } from './files';
-import type { DeliveredFile } from './storedFile';
+import type { OutputFile } from './storedFile';
 
 export interface SoundSource {
 	sound: IBinaryData;
@@ -29,7 +29,7 @@ interface JoinOptions extends PlanOptions {
 
 type Joined =
 	/** `times`: where each part is in the joined sound. */
-	| { ok: true; files: DeliveredFile[]; times: Joinable['parts']; json: IDataObject }
+	| { ok: true; files: OutputFile[]; times: Joinable['parts']; json: IDataObject }
 	/** The reason completes "could not be joined: ...". */
 	| { ok: false; reason: string };
 
@@ -63,7 +63,7 @@ async function joinSound(
 	context: N8nContext,
 	sources: readonly SoundSource[],
 	{ plan, name }: { plan: Joinable; name: string },
-): Promise<DeliveredFile> {
+): Promise<OutputFile> {
 	const { kind, bytes } = plan;
 	const durationSeconds = toMs(plan.durationSeconds);
 	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
@@ -88,7 +88,7 @@ async function joinTranscripts(
 	sources: readonly SoundSource[],
 	{ plan, name, nameOf }: { plan: Joinable; name: string } & Pick<JoinOptions, 'nameOf'>,
 ) {
-	const files: DeliveredFile[] = [];
+	const files: OutputFile[] = [];
 	const hints: string[] = [];
 	const texts: string[] = [];
 	for (const extension of ['srt', 'json'] as const) {

@@ -12,10 +12,10 @@ import { onOneLine } from '../base/words';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
-import type { DeliveredOutput } from './storedFile';
+import type { ShownOutput } from './storedFile';
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
-function recordOf(failure: Failure, outputs?: DeliveredOutput[]) {
+function recordOf(failure: Failure, outputs?: ShownOutput[]) {
 	const { message, description, outcome, taskId, status, httpStatus, candidates, whole } = failure;
 	return Object.entries({
 		error: onOneLine(message),
@@ -66,7 +66,7 @@ export function nodeError(
 export function failureItem(
 	node: INode,
 	failed: ItemFailure,
-	delivered: { outputs?: DeliveredOutput[]; binary?: IBinaryKeyData } = {},
+	delivered: { outputs?: ShownOutput[]; binary?: IBinaryKeyData } = {},
 ): INodeExecutionData {
 	const { outputs, binary } = delivered;
 	const item: INodeExecutionData = {

@@ -4,12 +4,12 @@ import type { Done } from '../answers/verdict';
 import { urlOf } from '../base/json';
 import type { Failure } from '../base/outcomes';
 import { onOneLine } from '../base/words';
-import type { DeliveredFile } from './storedFile';
+import type { OutputFile } from './storedFile';
 
 /** Returns nothing if all files are there. A missing transcript is a hint: it never withholds the sound. */
 export function shortfallOf(
 	{ taskId, task }: Omit<Done, 'kind'>,
-	files: readonly DeliveredFile[],
+	files: readonly OutputFile[],
 ): { hint?: string; failure?: Failure } {
 	const missing = files.filter(({ problem }) => problem !== undefined);
 	const [first] = missing;

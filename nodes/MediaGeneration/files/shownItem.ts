@@ -2,11 +2,11 @@
 import type { IDataObject, INodeExecutionData, JsonObject } from 'n8n-workflow';
 import { isOutcome, type Failure } from '../base/outcomes';
 import { asNumber, asText, isObject, textsIn } from '../base/json';
-import type { DeliveredOutput } from './storedFile';
+import type { ShownOutput } from './storedFile';
 
-export function shownOutputs({ json: { outputs } }: INodeExecutionData): DeliveredOutput[] {
+export function shownOutputs({ json: { outputs } }: INodeExecutionData): ShownOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];
-	return list.filter(isObject) as unknown as DeliveredOutput[];
+	return list.filter(isObject) as unknown as ShownOutput[];
 }
 
 /**

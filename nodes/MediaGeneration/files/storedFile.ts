@@ -6,7 +6,7 @@ import { toMs, type SoundFacts } from '../audio/sound';
 import type { Failure } from '../base/outcomes';
 
 /** An output as an item shows it (README, "Operations"). */
-export interface DeliveredOutput {
+export interface ShownOutput {
 	/** Missing for a file that was joined here, or that its address contained. */
 	url?: string;
 	kind: OutputKind;
@@ -27,8 +27,8 @@ export interface WantedFile extends TaskOutput {
 }
 
 /** Without `binary` and `problem`, nobody asked for the file itself. */
-export interface DeliveredFile {
-	output: DeliveredOutput;
+export interface OutputFile {
+	output: ShownOutput;
 	/** Where n8n stored it. */
 	binary?: IBinaryData | undefined;
 	/** Facts of a sound that was fetched. */
@@ -38,27 +38,27 @@ export interface DeliveredFile {
 }
 
 /** What an item's finished tasks came to. */
-export interface Delivered {
+export interface DeliveredItems {
 	/** One item; with Split Files one for each file that is there, and none if there is none. */
 	items: INodeExecutionData[];
 	/** All files, including missing ones. Names the binary fields of `items[0]`; with Split Files it names none. */
-	outputs: DeliveredOutput[];
+	outputs: ShownOutput[];
 	/** Outcome `undelivered` if a file is missing. */
 	failure: Failure | undefined;
-	files: readonly DeliveredFile[];
+	files: readonly OutputFile[];
 }
 
 export function storedFile(
 	{ url, kind: offered }: TaskOutput,
 	binary: IBinaryData,
 	{ bytes: fileSize, sound, ...named }: FileInStore,
-): DeliveredFile {
+): OutputFile {
 	const media = mediaOf(extensionIn(named.fileName));
 	// Where neither the task nor the address told what it is, its bytes do.
 	const isShown = offered === 'file' && (media === 'audio' || media === 'image');
 	const kind = isShown ? media : offered;
 	// The task's own fields have an address that contains its file, too.
-	const output: DeliveredOutput = { ...(!isDataUrl(url) && { url }), kind, ...named, fileSize };
+	const output: ShownOutput = { ...(!isDataUrl(url) && { url }), kind, ...named, fileSize };
 	if (kind !== 'audio') return { output, binary };
 	if (sound.kind !== 'none') output.durationSeconds = toMs(sound.seconds);
 	return { output, binary, sound };

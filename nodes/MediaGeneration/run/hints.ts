@@ -1,7 +1,7 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { recordIn, shownOutputs } from '../files/shownItem';
-import type { DeliveredOutput } from '../files/storedFile';
+import type { ShownOutput } from '../files/storedFile';
 import { quietly } from '../n8n/clean';
 import { showHint, warn } from '../n8n/editor';
 import { imageLimits } from '../actions/model';
@@ -137,7 +137,7 @@ function isHalfDubbed({ items }: ItemsMade): boolean {
 }
 
 /** Files of equal names would replace each other if they were written to one folder. */
-export function hintAtNames(context: IExecuteFunctions, outputs: readonly DeliveredOutput[]): void {
+export function hintAtNames(context: IExecuteFunctions, outputs: readonly ShownOutput[]): void {
 	const counts = new Map<string, number>();
 	for (const name of outputs.flatMap(({ fileName }) => fileName?.toLowerCase() ?? []))
 		counts.set(name, (counts.get(name) ?? 0) + 1);

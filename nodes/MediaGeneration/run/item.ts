@@ -5,7 +5,7 @@ import type { CreationRequest } from '../answers/request';
 import type { ItemSettings } from '../actions/waiting';
 import type { Failure } from '../base/outcomes';
 import type { Assembly } from '../files/parts';
-import type { Delivered } from '../files/storedFile';
+import type { DeliveredItems } from '../files/storedFile';
 import type { Created } from '../task/identity';
 import type { Asked, Earlier, Slot } from '../task/earlier';
 import type { Ledger } from '../task/ledger';
@@ -49,7 +49,7 @@ export function earlierKinds(ledger: Ledger, item: Item): Array<Earlier['kind']>
 /** A task that the execution can sleep on. */
 export type SleepingPart =
 	/** `delivered` is undefined until its files are fetched. */
-	| (Done & { watch: Watch; delivered: Delivered | undefined })
+	| (Done & { watch: Watch; delivered: DeliveredItems | undefined })
 	/** `task` as last seen; undefined if it never was. */
 	| {
 			kind: 'open';
@@ -71,7 +71,7 @@ export type PartResult =
 export type ItemResult = { index: number; taskIds: string[]; item?: Item } & (
 	| { kind: 'items'; items: INodeExecutionData[] }
 	/** `delivered` has the files that could be fetched. */
-	| { kind: 'failed'; failure: Failure; delivered: Delivered | undefined }
+	| { kind: 'failed'; failure: Failure; delivered: DeliveredItems | undefined }
 	| { kind: 'asleep'; item: Item; parts: readonly SleepingPart[] }
 	| { kind: 'halted' }
 );

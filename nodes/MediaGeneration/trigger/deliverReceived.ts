@@ -77,7 +77,7 @@ async function deliverOne(
 		(_, name: keyof typeof values) => values[name],
 	);
 	const download = settings.download && isTrusted;
-	const { items, failure } = await delivery.deliver(
+	const { items, failure } = await delivery.deliverTask(
 		{ taskId, task, outputs },
 		{ ...settings, fileName, download },
 		{ index, extra },
