@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readJson } from '../../nodes/MediaGeneration/base/bounded';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import type { Answer } from '../../nodes/MediaGeneration/answers/reply';
-import { withoutOwnTexts } from '../../nodes/MediaGeneration/answers/said';
+import { withoutOwnTexts } from '../../nodes/MediaGeneration/answers/ownTexts';
 import { RAIN } from '../support/replies';
 import { anyCodePoint } from './codePoint';
 

@@ -3,9 +3,10 @@
  * over what the request itself said, or over more than a few kB. Source: docs/service.md, "Shapes".
  */
 import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
-import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
-import { getOrCreate } from '../base/boundedMap';
+import { MAX_LEVELS, MAX_LOOKED_AT, MAX_TEXT } from '../base/bounds';
 import { quote } from '../base/words';
+import { namedTask, type NamedTask } from './named';
+import { carriedTexts, withoutOwnTexts } from './ownTexts';
 import type { Answer } from './reply';
 import type { CreationRequest } from './request';
 
@@ -13,8 +14,6 @@ import type { CreationRequest } from './request';
 const MAX_REASONS = 10;
 /** Characters of a reason. */
 const MAX_REASON = 1_000;
-/** Characters of an answer that is no JSON, which are searched. */
-const MAX_TEXT = 20_000;
 
 function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
 	const places = Array.isArray(loc) ? (loc as unknown[]).flatMap((each) => asText(each) ?? []) : [];
@@ -76,107 +75,6 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
-/** Objects and lists around a value that is looked at. */
-const MAX_AROUND = 20;
-
-/** Lists the texts that a request carries. */
-export function carriedTexts(value: unknown, depth = 0): string[] {
-	if (typeof value === 'string') return [value];
-	if (typeof value !== 'object' || value === null || depth > MAX_AROUND) return [];
-	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
-}
-
-/** Characters in a row that no two texts share by chance. */
-const QUOTED = 12;
-
-/** Returns a function that lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
-function sharing(words: string, length: number): (text: string) => Set<string> {
-	// Three characters say of most places that nothing there is shared.
-	const keyAt = (within: string, at: number) =>
-		(within.charCodeAt(at) * 961 +
-			within.charCodeAt(at + (length >> 1)) * 31 +
-			within.charCodeAt(at + length - 1)) &
-		0xffff;
-	const keys = new Uint8Array(0x10000);
-	const sought = new Set<string>();
-	for (let at = 0; at + length <= words.length; at += 1) {
-		keys[keyAt(words, at)] = 1;
-		sought.add(words.slice(at, at + length));
-	}
-	return (text) => {
-		const shared = new Set<string>();
-		for (let at = 0; at + length <= text.length; at += 1) {
-			const part = keys[keyAt(text, at)] === 1 ? text.slice(at, at + length) : '';
-			if (sought.has(part)) shared.add(part);
-		}
-		return shared;
-	};
-}
-
-/** Returns how long the longest beginning of some words is that a text has. @param least so much it surely has */
-function quotedLength(words: string, text: string, least: number): number {
-	let length = least;
-	let at = text.indexOf(words.slice(0, length));
-	while (at >= 0) {
-		while (length < words.length && text[at + length] === words[length]) length += 1;
-		at = length < words.length ? text.indexOf(words.slice(0, length + 1), at + 1) : -1;
-	}
-	return length;
-}
-
-/** Takes out of a service's words what the request said, which services quote, often only in part. */
-export function withoutOwnTexts(words: string, own: readonly string[]): string {
-	let left = words.slice(0, MAX_REASON * 2);
-	/** By length, for the words that are left. */
-	const sharedBy = new Map<number, ReturnType<typeof sharing>>();
-	for (const text of own) {
-		const length = Math.min(text.length, QUOTED);
-		if (length <= 3 || left.length < length) continue;
-		const shared = getOrCreate(sharedBy, length, () => sharing(left, length))(text);
-		if (shared.size > 0) sharedBy.clear();
-		for (let at = 0; shared.size > 0 && at + length <= left.length; at += 1) {
-			if (!shared.has(left.slice(at, at + length))) continue;
-			const rest = left.slice(at);
-			left = `${left.slice(0, at)} ${rest.slice(quotedLength(rest, text, length))}`;
-		}
-	}
-	return left;
-}
-
-const TASK_ID = /^task_?id$/i;
-const TASK_ID_IN_TEXT = /"task_?id"\s{0,9}:\s{0,9}(?:"([^"\\]{1,500})("?)|(-?\d{1,40})\b)/gi;
-
-/** Returns an ID. Services have zeros for none. */
-export function asId(value: unknown): string | undefined {
-	const text = asText(value);
-	return text === undefined || /^[0-]+$/.test(text) ? undefined : text;
-}
-
-/** Finds a task that is named anywhere, but not one that the request named. */
-function namedIn(value: unknown, own: readonly string[], depth = 0): string | undefined {
-	if (typeof value !== 'object' || value === null || depth > MAX_AROUND) return undefined;
-	const first: object = Array.isArray(value) ? value.slice(0, MAX_LOOKED_AT) : value;
-	for (const [name, each] of Object.entries(first).slice(0, MAX_LOOKED_AT)) {
-		const id = TASK_ID.test(name) ? asId(each) : undefined;
-		// With spaces, it is words about a field of that name.
-		if (id !== undefined && !/\s/.test(id) && !own.includes(id)) return id;
-		const inside = namedIn(each, own, depth + 1);
-		if (inside !== undefined) return inside;
-	}
-	return undefined;
-}
-
-function namedInText(text: string, own: readonly string[]): Said['named'] {
-	const [found] = [...text.slice(0, MAX_TEXT).matchAll(TASK_ID_IN_TEXT)].filter(
-		([quoted, inQuotes, , number]) =>
-			asId(inQuotes ?? number) !== undefined && !own.some((each) => each.includes(quoted)),
-	);
-	if (found === undefined) return undefined;
-	const [, inQuotes, end, number] = found;
-	// An ID that is cut off is another task's.
-	return { taskId: end === '' ? undefined : (inQuotes ?? number) };
-}
-
 export interface Said {
 	answer: Answer;
 	/** Codes and words without the request's own texts: what patterns may run over. */
@@ -189,8 +87,8 @@ export interface Said {
 	isSilent: boolean;
 	/** Whether something in front of the service has answered: a page where JSON belongs. */
 	isPage: boolean;
-	/** A task that the answer to a creation names, however deep, and the request did not. Its ID can be cut off. */
-	named: { taskId: string | undefined } | undefined;
+	/** By the answer to a creation, and not by the request. */
+	named: NamedTask | undefined;
 }
 
 type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
@@ -215,9 +113,6 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 	const page = isPage ? ' with a page, from something in front of the service' : undefined;
 	const inWords = found ? `: ${quote(found, MAX_REASON)}` : page;
 	const rest = inWords ?? (unread === undefined ? '' : ` with an answer ${unread}`);
-	// A large answer to anything else is not searched.
-	const inText = request && body === undefined ? namedInText(text, own) : undefined;
-	const taskId = request && namedIn(body, own);
 	return {
 		answer,
 		reasons: `${codes} ${withoutOwnTexts(found ?? '', own)}`,
@@ -225,6 +120,7 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 		words: `HTTP ${status}${rest}`,
 		isSilent: rest === '',
 		isPage,
-		named: taskId === undefined ? inText : { taskId },
+		// A large answer to anything else is not searched.
+		named: request && namedTask(answer, own),
 	};
 }

@@ -1,7 +1,8 @@
 /** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { deniesSuccess } from './reply';
-import { asId, errorTextOf } from './said';
+import { asId } from './named';
+import { errorTextOf } from './said';
 
 export interface Task {
 	id: string | undefined;

@@ -4,7 +4,7 @@ import type { Failure } from '../base/outcomes';
 import { asText, isObject } from '../base/json';
 import type { CreationRequest } from './request';
 import { outputsOf, type TaskOutput } from './outputs';
-import { carriedTexts } from './said';
+import { carriedTexts } from './ownTexts';
 import type { Task } from './task';
 
 export interface Done {

@@ -18,6 +18,10 @@ export const POSTED_HINT: Bound = { bytes: 512_000_000, depth: 1_000, values: In
 export const MAX_LEVELS = 5;
 /** Fields, and objects of each level, that are searched for addresses: no task has nearly as many. */
 export const MAX_LOOKED_AT = 1_000;
+/** Objects and lists around a text of a request, or around a task that an answer names. */
+export const MAX_DEPTH = 20;
+/** Characters of an answer that is no JSON, which are searched. */
+export const MAX_TEXT = 20_000;
 
 /** Pages of a list, which may have no end. */
 export const MAX_PAGES = 1_000;

@@ -1,0 +1,69 @@
+/** The texts of a request, which services quote in their answers, often only in part. */
+import { MAX_DEPTH } from '../base/bounds';
+import { getOrCreate } from '../base/boundedMap';
+
+/** Lists the texts that a request carries. */
+export function carriedTexts(value: unknown, depth = 0): string[] {
+	if (typeof value === 'string') return [value];
+	if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
+}
+
+/** Characters of the words. */
+const MAX_WORDS = 2_000;
+/** Characters in a row that no two texts share by chance. */
+const QUOTED = 12;
+
+/** Returns a function that lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
+function sharing(words: string, length: number): (text: string) => Set<string> {
+	// Three characters say of most places that nothing there is shared.
+	const keyAt = (within: string, at: number) =>
+		(within.charCodeAt(at) * 961 +
+			within.charCodeAt(at + (length >> 1)) * 31 +
+			within.charCodeAt(at + length - 1)) &
+		0xffff;
+	const keys = new Uint8Array(0x10000);
+	const sought = new Set<string>();
+	for (let at = 0; at + length <= words.length; at += 1) {
+		keys[keyAt(words, at)] = 1;
+		sought.add(words.slice(at, at + length));
+	}
+	return (text) => {
+		const shared = new Set<string>();
+		for (let at = 0; at + length <= text.length; at += 1) {
+			const part = keys[keyAt(text, at)] === 1 ? text.slice(at, at + length) : '';
+			if (sought.has(part)) shared.add(part);
+		}
+		return shared;
+	};
+}
+
+/** Returns how long the longest beginning of some words is that a text has. @param least so much it surely has */
+function quotedLength(words: string, text: string, least: number): number {
+	let length = least;
+	let at = text.indexOf(words.slice(0, length));
+	while (at >= 0) {
+		while (length < words.length && text[at + length] === words[length]) length += 1;
+		at = length < words.length ? text.indexOf(words.slice(0, length + 1), at + 1) : -1;
+	}
+	return length;
+}
+
+/** Takes out of a service's words what the request said, which services quote, often only in part. */
+export function withoutOwnTexts(words: string, own: readonly string[]): string {
+	let left = words.slice(0, MAX_WORDS);
+	/** By length, for the words that are left. */
+	const sharedBy = new Map<number, ReturnType<typeof sharing>>();
+	for (const text of own) {
+		const length = Math.min(text.length, QUOTED);
+		if (length <= 3 || left.length < length) continue;
+		const shared = getOrCreate(sharedBy, length, () => sharing(left, length))(text);
+		if (shared.size > 0) sharedBy.clear();
+		for (let at = 0; shared.size > 0 && at + length <= left.length; at += 1) {
+			if (!shared.has(left.slice(at, at + length))) continue;
+			const rest = left.slice(at);
+			left = `${left.slice(0, at)} ${rest.slice(quotedLength(rest, text, length))}`;
+		}
+	}
+	return left;
+}
