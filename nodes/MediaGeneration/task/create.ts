@@ -12,15 +12,9 @@ import type { Clock } from '../base/clock';
 import type { Failure } from '../base/outcomes';
 import { seconds } from '../base/words';
 import { asText } from '../base/json';
-import { readCreation, type Creation } from '../answers/creation';
+import { readCreation, type Creation, type Refusal } from '../answers/creation';
 import type { Created } from './identity';
-import {
-	fullAccountOf,
-	placeOf,
-	type CreationLimits,
-	type FullAccount,
-	type Place,
-} from './fullAccount';
+import { fullAccountOf, placeOf, type CreationLimits, type Place } from './fullAccount';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -56,7 +50,7 @@ export async function createTask(
 	const line = fullAccountOf(deps.client.account);
 	const place = placeOf(request, limits, deps.now());
 	try {
-		return await sendInTurn(deps, request, { line, place });
+		return await sendInTurn(deps, request, place);
 	} finally {
 		line.leave(place);
 	}
@@ -65,12 +59,11 @@ export async function createTask(
 async function sendInTurn(
 	deps: CreateDeps,
 	request: CreationRequest,
-	{ line, place }: { line: FullAccount; place: Place },
+	place: Place,
 ): Promise<Submitted> {
-	const { client, now, sleep, random, runEnded } = deps;
-	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
-	let impatientSince: number | undefined;
-	let retries = 0;
+	const { now, sleep, runEnded } = deps;
+	const { account } = deps.client;
+	const line = fullAccountOf(account);
 	for (;;) {
 		const isAdmitted = await line.turn(place, deps, runEnded);
 		if (runEnded.aborted) return { kind: 'failed', failure: NOT_CREATED };
@@ -78,45 +71,52 @@ async function sendInTurn(
 		const sentAt = now();
 		const creation = await exchange(deps, request);
 		line.answered(place, creation, now());
-		switch (creation.kind) {
-			case 'created': {
-				const { taskId, answer } = creation;
-				client.account.created(taskId);
-				const receiveUrl = asText(request.body.receive_url);
-				return { kind: 'created', taskId, createdAt: now(), answer, receiveUrl };
-			}
-			case 'failed':
-				return creation;
-			case 'unclear': {
-				const { taskId } = creation.failure;
-				// Known, but not as this request's: it may be the task of an earlier request whose notes n8n lost.
-				if (taskId !== undefined) client.account.created(taskId, 0);
-				return { ...creation, sentAt };
-			}
-			case 'retry': {
-				const { failure, patienceMs = Infinity, retryAfterMs } = creation;
-				retries += 1;
-				const growing = { firstMs: 500, maxMs: 8_000, retryAfterMs };
-				const wait = backoffMs(retries, growing, random());
-				impatientSince = patienceMs === Infinity ? undefined : (impatientSince ?? now());
-				const patientUntil = (impatientSince ?? now()) + patienceMs;
-				if (now() + wait >= Math.min(place.deadline, patientUntil))
-					return { kind: 'failed', failure };
-				await sleep(wait, runEnded);
-				break;
-			}
-			default: {
-				// A full account is waited for apart from the Timeout.
-				const isApart = creation.kind === 'full' && !place.boundsFull;
-				const askedUntil = now() + (creation.retryAfterMs ?? 0);
-				if (!isApart && askedUntil >= place.deadline)
-					return { kind: 'failed', failure: creation.failure };
-				impatientSince = undefined;
-				const words = line.logLine(place, now());
-				if (words !== undefined) logOf(deps.context).warn(words);
-			}
+		if (creation.kind === 'failed') return creation;
+		if (creation.kind === 'created') {
+			const { taskId, answer } = creation;
+			account.created(taskId);
+			const receiveUrl = asText(request.body.receive_url);
+			return { kind: 'created', taskId, createdAt: now(), answer, receiveUrl };
 		}
+		if (creation.kind === 'unclear') {
+			const { taskId } = creation.failure;
+			// Known, but not as this request's: it may be the task of an earlier request whose notes n8n lost.
+			if (taskId !== undefined) account.created(taskId, 0);
+			return { ...creation, sentAt };
+		}
+		const after = creation.kind === 'retry' ? afterRetry : afterRefusal;
+		const waitMs = after(deps, creation, place);
+		if (waitMs === undefined) return { kind: 'failed', failure: creation.failure };
+		if (waitMs > 0) await sleep(waitMs, runEnded);
 	}
+}
+
+/** Returns how long to wait before the next try; undefined if there is no time for one. */
+function afterRetry(
+	{ now, random }: CreateDeps,
+	{ patienceMs = Infinity, retryAfterMs }: Refusal,
+	place: Place,
+): number | undefined {
+	place.retries += 1;
+	const wait = backoffMs(place.retries, { firstMs: 500, maxMs: 8_000, retryAfterMs }, random());
+	const since = place.impatientSince ?? now();
+	place.impatientSince = patienceMs === Infinity ? undefined : since;
+	return now() + wait < Math.min(place.deadline, since + patienceMs) ? wait : undefined;
+}
+
+/** Like {@link afterRetry}; the line does the waiting. */
+function afterRefusal(
+	{ client, now, context }: CreateDeps,
+	{ kind, retryAfterMs = 0 }: Refusal,
+	place: Place,
+): 0 | undefined {
+	// A full account is waited for apart from the Timeout.
+	const isApart = kind === 'full' && !place.boundsFull;
+	if (!isApart && now() + retryAfterMs >= place.deadline) return undefined;
+	place.impatientSince = undefined;
+	const words = fullAccountOf(client.account).logLine(place, now());
+	if (words !== undefined) logOf(context).warn(words);
+	return 0;
 }
 
 /** Explains why a creation ran out of time before it was sent. */
