@@ -186,7 +186,7 @@ describe('a part that fails', () => {
 		const assembly = { longText: LONG[kind], texts };
 		const taskIds = Array<string>(tasks).fill('t');
 		const failure = failureOfWhole(lost, { number: texts.length - 1, assembly, taskIds });
-		expect([failure.message, failure.whole?.longText !== undefined]).toEqual([message, goesOn]);
+		expect([failure.message, failure.parts?.longText !== undefined]).toEqual([message, goesOn]);
 	});
 
 	test.each(['join', 'parts'] as const)('leaves the files of the others: %s', async (kind) => {
@@ -195,7 +195,7 @@ describe('a part that fails', () => {
 		parts.forEach(({ delivered }, index) => (delivered.failure = index === 1 ? lost : undefined));
 		const { items, outputs, failure } = await all(store, parts, input(LONG[kind]));
 		expect(failure?.message).toBe('Part 2 of 2 ("there was a lighthouse."): No file');
-		expect(failure?.whole?.taskIds).toEqual(['t1', 't2']);
+		expect(failure?.parts?.taskIds).toEqual(['t1', 't2']);
 		expect(items).toHaveLength(kind === 'join' ? 0 : 2);
 		expect(outputs).toHaveLength(6);
 		for (const output of outputs) expect(output).not.toHaveProperty('binaryProperty');

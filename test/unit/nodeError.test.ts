@@ -67,7 +67,7 @@ describe('as an item', () => {
 	test('where n8n fills up what it does not name, it names what Task: Wait reads, and no more', () => {
 		const all = { ...record, http_status: 401, ...NONE };
 		expect(shown('continueErrorOutput')).toEqual(all);
-		const part = { ...failure, whole: { taskIds: ['t'], part: undefined, longText: undefined } };
+		const part = { ...failure, parts: { taskIds: ['t'], part: undefined, longText: undefined } };
 		const ofText = failureItem(node('continueErrorOutput'), { failure: part, index: 0 }).json;
 		const noParts = { part: null, parts: null, long_text: null };
 		expect(ofText).toEqual({ ...all, ...noParts, task_ids: ['t'] });
@@ -75,7 +75,7 @@ describe('as an item', () => {
 		const asleep = plainFailureItem(node('continueErrorOutput'), item).json;
 		expect(asleep).toEqual({ error, details: all });
 		const merged = { ...asleep, outcome: 'failed', task_id: 'a' };
-		expect(failureIn(merged)).toEqual({ ...failure, candidates: undefined, whole: undefined });
+		expect(failureIn(merged)).toEqual({ ...failure, candidates: undefined, parts: undefined });
 	});
 });
 

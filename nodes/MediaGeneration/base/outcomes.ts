@@ -31,8 +31,8 @@ export interface Failure {
 	status?: string;
 	httpStatus?: number;
 	candidates?: Array<{ task_id: string; created_at: string }>;
-	/** For an item with several tasks. */
-	whole?: {
+	/** A failed item with several tasks has these. */
+	parts?: {
 		taskIds: string[];
 		/** The part of a long text that failed, from 1; undefined if no single one did. */
 		part: { number: number; of: number } | undefined;

@@ -16,7 +16,7 @@ import type { ShownOutput } from './storedFile';
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: ShownOutput[]) {
-	const { message, description, outcome, taskId, status, httpStatus, candidates, whole } = failure;
+	const { message, description, outcome, taskId, status, httpStatus, candidates, parts } = failure;
 	return Object.entries({
 		error: onOneLine(message),
 		description: onOneLine(description),
@@ -25,10 +25,10 @@ function recordOf(failure: Failure, outputs?: ShownOutput[]) {
 		status,
 		http_status: httpStatus,
 		candidates,
-		task_ids: whole?.taskIds,
-		part: whole?.part?.number,
-		parts: whole?.part?.of,
-		long_text: whole?.longText && { ...whole.longText },
+		task_ids: parts?.taskIds,
+		part: parts?.part?.number,
+		parts: parts?.part?.of,
+		long_text: parts?.longText && { ...parts.longText },
 		outputs,
 	});
 }

@@ -64,14 +64,14 @@ export function failureOfWhole(
 	const canContinue = failure.outcome !== 'failed' && taskIds.length === texts.length;
 	const left = canContinue ? leftText(assembly) : undefined;
 	if (number === undefined || texts.length < 2)
-		return { ...failure, whole: { taskIds, part: undefined, longText: left } };
+		return { ...failure, parts: { taskIds, part: undefined, longText: left } };
 	const text = texts[number];
 	const quoted = typeof text === 'string' ? ` ("${quote(text, 60) ?? ''}")` : '';
 	return {
 		...failure,
 		message: `Part ${number + 1} of ${texts.length}${quoted}: ${failure.message}`,
 		description: `${failure.description} ${OTHER_PARTS}`,
-		whole: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
+		parts: { taskIds, part: { number: number + 1, of: texts.length }, longText: left },
 	};
 }
 

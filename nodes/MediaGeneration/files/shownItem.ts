@@ -37,6 +37,6 @@ export function failureIn(json: IDataObject): Failure | undefined {
 		status: asText(own.status),
 		candidates: Array.isArray(candidates) ? (candidates as Failure['candidates']) : undefined,
 		httpStatus: typeof http_status === 'number' ? http_status : undefined,
-		whole: taskIds.length === 0 ? undefined : { taskIds, part, longText: undefined },
+		parts: taskIds.length === 0 ? undefined : { taskIds, part, longText: undefined },
 	};
 }

@@ -31,7 +31,7 @@ export function leftoversOf(ledger: Ledger, items: readonly ItemState[]): Leftov
 	const now = failed.map(({ index: item, failure }) => ({ item, failure }));
 	const unclear = [...before, ...now.filter(({ failure }) => failure.outcome === 'unknown')];
 	const named = unclear
-		.flatMap(({ failure: { taskId, whole } }) => [taskId ?? [], whole?.taskIds ?? []].flat())
+		.flatMap(({ failure: { taskId, parts } }) => [taskId ?? [], parts?.taskIds ?? []].flat())
 		.filter((taskId) => !known.has(taskId));
 	// An ID that the user entered and the service does not know is no paid task.
 	const useless = new Set(

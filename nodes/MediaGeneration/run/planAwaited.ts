@@ -37,13 +37,13 @@ function isFinal({ outcome, status }: Failure, left: LeftParts | undefined): boo
 }
 
 function adviceFor(
-	{ outcome, whole, description }: Failure,
+	{ outcome, parts, description }: Failure,
 	{ left, inDetails }: InputTasks,
 ): string {
 	if (outcome === 'failed') return FAILED_ADVICE;
 	if (left !== undefined)
 		return "Not every part of this text has a task, so waiting can't complete it. Run the node that made it again: parts that have a task are not paid for twice.";
-	return whole === undefined
+	return parts === undefined
 		? description
 		: `Set 'Task ID' to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
 }
