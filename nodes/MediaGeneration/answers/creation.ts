@@ -3,6 +3,7 @@
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
+import { carriedTexts } from './ownTexts';
 import { saidIn, type Said } from './said';
 import { deniesSuccess, refusalInside, type Answer, type NoAnswer, type Reply } from './reply';
 import type { CreationRequest } from './request';
@@ -157,18 +158,18 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const said = saidIn(reply, request);
-	const alive = said.named === undefined ? aliveIn(reply) : undefined;
+	const alive = said.named === undefined ? aliveIn(reply, request) : undefined;
 	if (alive !== undefined) return namesTask(said, alive);
 	return reply.status >= 200 && reply.status < 300 ? readSuccess(said) : readRefusal(said);
 }
 
-/** Finds the task that a refusal shows as alive, by a bare `id`: one that merely numbers the answer has no such status. */
-function aliveIn({ body, status }: Answer): string | undefined {
+/** Finds the task that a refusal shows as alive, by a bare `id`. What merely numbers the answer has no such status, and the request can name a task itself. */
+function aliveIn({ body, status }: Answer, request: CreationRequest): string | undefined {
 	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
-	const task = isRefusal ? parseTask(body) : undefined;
-	return /^(queued|pending|created|doing|running|processing|done)$/i.test(task?.status ?? '')
-		? task?.id
-		: undefined;
+	const task = isRefusal && status !== 429 ? parseTask(body) : undefined;
+	const { id, status: state = '' } = task ?? {};
+	const isAlive = /^(queued|pending|created|doing|running|processing|done)$/i.test(state);
+	return isAlive && !carriedTexts(request).includes(id ?? '') ? id : undefined;
 }
 
 function namesTask(said: Said, taskId: string | undefined): Creation {

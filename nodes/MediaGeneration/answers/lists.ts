@@ -1,9 +1,8 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { asBoolean, asNumber, isGiven, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
-import { isFilled } from './reply';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
@@ -18,10 +17,15 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	return found.find((records) => records !== undefined);
 }
 
-/** Lists the objects around the records, and those beside them, such as `pagination`. */
+/** Objects around the records, and those beside them that say whether more follows. */
+const PLACE_NAMES = [
+	...[...RECORD_NAMES, 'result', 'response', 'pagination', 'paging', 'page_info', 'pageInfo'],
+	...['meta', 'links', '_links'],
+];
+
 function placesIn(body: unknown, depth = 0): JsonObject[] {
 	if (!isObject(body) || depth > MAX_LEVELS) return [];
-	return [body].concat(Object.values(body).flatMap((each) => placesIn(each, depth + 1)));
+	return [body, ...PLACE_NAMES.flatMap((name) => placesIn(body[name], depth + 1))];
 }
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
@@ -35,15 +39,16 @@ const totalOf = ({ total, total_count, totalCount, count }: JsonObject): number 
 function saysMore(places: readonly JsonObject[]): boolean | undefined {
 	const said = places.flatMap(({ has_more, hasMore }) => [has_more, hasMore].map(asBoolean));
 	const hasNext = ({ next, next_page, nextPage, next_cursor, nextCursor }: JsonObject) =>
-		[next, next_page, nextPage, next_cursor, nextCursor].some(isFilled);
+		[next, next_page, nextPage, next_cursor, nextCursor].some((each) => asText(each) !== undefined);
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
 	const isBefore = (place: JsonObject) => {
 		const { page, limit, page_size = limit } = place;
 		const [at = NaN, size = NaN] = [page, page_size].map(asNumber);
 		return at * size < totalOf(place);
 	};
-	if (said.includes(true) || places.some(hasNext)) return true;
-	return said.find(isGiven) ?? (places.some(isBefore) || undefined);
+	// Some services name a last cursor beside the word that nothing follows.
+	if (said.some(isGiven)) return said.includes(true);
+	return places.some((place) => hasNext(place) || isBefore(place)) || undefined;
 }
 
 export type EntryOf<Entry> = (record: JsonObject) => Entry | Entry[] | undefined;

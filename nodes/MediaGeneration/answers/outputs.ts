@@ -26,7 +26,7 @@ const OTHER_WORD =
 /** What people wrote, which can be an address. */
 const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
-const TO_TEXT = /to.?text|transcri/i;
+const TO_TEXT = /^(?!.*(tts|to.?speech|dub)).*(to.?text|transcri)/i;
 /** Of tasks whose original is what they were given. That of an image can be its full size. */
 const OF_SOUND = /tts|speech|voice|sound|audio|music|dubbing|transcri/i;
 
@@ -105,14 +105,14 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url.slice(0, 20)) ?? [];
 	const extension = isDataUrl(url) ? '' : extensionOf(url);
 	const media = stated?.toLowerCase() ?? mediaOf(extension);
-	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || media === 'transcript')
-		return 'transcript';
+	const isCaption = media === 'transcript' && !/image/i.test(taskType);
+	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || isCaption) return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
 	if (TO_TEXT.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
 	if (typeByExtension(extension) !== undefined) return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
-	if (/audio/i.test(name) || /sound|speech|audio|voice|music/i.test(taskType)) return 'audio';
+	if (/audio/i.test(name) || /sound|speech|audio|voice|music|tts/i.test(taskType)) return 'audio';
 	return 'file';
 }
 
@@ -141,7 +141,10 @@ function fieldsIn(field: Field, taskType: string): Field[] {
 	}));
 }
 
-interface Found extends TaskOutput, Pick<Field, 'name' | 'isPreview'> {}
+interface Found extends TaskOutput, Pick<Field, 'name' | 'isPreview'> {
+	/** Whether it is surely no page. */
+	isSure: boolean;
+}
 
 /** What the task's type promises comes first, and transcripts last; before others what is called a result. */
 function inOrder(files: readonly Found[], type: string): Found[] {
@@ -150,6 +153,14 @@ function inOrder(files: readonly Found[], type: string): Found[] {
 		(kind === promised ? 0 : kind === 'transcript' ? 4 : 2) +
 		(/output|result|audio|image/i.test(name) ? 0 : 1);
 	return [...files].sort((one, other) => rank(one) - rank(other));
+}
+
+/** Leaves out previews and what may be a page, where there is something better. A transcript is not better than a sound. */
+function bestOf(all: readonly Found[]): readonly Found[] {
+	const whole = all.filter(({ isPreview }) => !isPreview);
+	const sure = whole.filter(({ isSure }) => isSure);
+	if (sure.some(({ kind }) => kind !== 'transcript')) return sure;
+	return whole.length > 0 ? whole : all;
 }
 
 /**
@@ -175,17 +186,17 @@ export function outputsOf(
 			if (!isFileAddress(url, name)) continue;
 			const kind = outputKindOf(name, url, type);
 			const file = fileOf(url);
-			const isPreview = field.isPreview || !isSurelyFile(url, name);
 			const known = found.get(file);
+			const isPreview = field.isPreview && known?.isPreview !== false;
+			const isSure = isSurelyFile(url, name) || known?.isSure === true;
 			// A second name of the same file can say more than the first; pictures stand under names for sound, too.
-			if (known === undefined || known.kind === 'file' || kind === 'image' || known.isPreview)
-				found.set(file, { url: known?.url ?? url, kind, name, isPreview });
+			const isTold = known?.kind === 'file' || kind === 'image' || known?.isSure !== true;
+			const told = isTold ? { kind, name } : { kind: known.kind, name: known.name };
+			found.set(file, { url: known?.url ?? url, ...told, isPreview, isSure });
 		}
 		level = below;
 	}
-	const all = [...found.values()];
-	const whole = all.filter(({ isPreview }) => !isPreview);
-	const best = inOrder(whole.length > 0 ? whole : all, type);
+	const best = inOrder(bestOf([...found.values()]), type);
 	// Beside a transcript, a sound is what was transcribed.
 	const isText = TO_TEXT.test(type) && best.some(({ kind }) => kind === 'transcript');
 	const results = isText ? best.filter(({ kind }) => kind === 'transcript') : best;

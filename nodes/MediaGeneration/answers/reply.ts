@@ -27,13 +27,18 @@ export const isFilled = (value: unknown): boolean =>
 export const deniesSuccess = (body: unknown): boolean =>
 	isObject(body) && asBoolean(body.success) === false;
 
-/** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for a refusal without one. Undefined if it says yes. */
+/** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for `success: false` alone. Undefined if it says yes. */
+export function codeInside(body: unknown): number | undefined {
+	if (!isObject(body)) return undefined;
+	const codes = [body.code, body.status_code].map(asNumber);
+	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
+	return inner ?? (deniesSuccess(body) ? 0 : undefined);
+}
+
+/** The same for an answer that is about no task: one of those has a status and an error of its own. */
 export function refusalInside(body: unknown): number | undefined {
 	if (!isObject(body)) return undefined;
-	const { code, status_code, status, error, errors } = body;
-	const codes = [code, status_code].map(asNumber);
-	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
+	const { status, error, errors } = body;
 	const isFailed = /^(error|failed)$/i.test(asText(status) ?? '');
-	const saysNo = deniesSuccess(body) || isFailed || isFilled(error) || isFilled(errors);
-	return inner ?? (saysNo ? 0 : undefined);
+	return codeInside(body) ?? (isFailed || isFilled(error) || isFilled(errors) ? 0 : undefined);
 }

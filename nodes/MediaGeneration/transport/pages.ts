@@ -67,7 +67,7 @@ export async function readPages<Entry>(
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) break;
 		const { path, entryOf, goesOn } = route;
-		const reading = { what, ...query, path: path(at.page) };
+		const reading = { what, ...query, path: path(at.page), isOfAccount: true };
 		// If another route follows, nothing is gained by another try.
 		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
 		const read = await attemptAsync(async () => {

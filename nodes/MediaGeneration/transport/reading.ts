@@ -1,7 +1,7 @@
 /** Reads what costs nothing, again while the service can't answer, but never during a pause that it asked for. A pause of over a minute ends it. */
 import type { IDataObject } from 'n8n-workflow';
 import type { ServiceClient } from './client';
-import { refusalInside, type Answer, type Reply } from '../answers/reply';
+import { codeInside, refusalInside, type Answer, type Reply } from '../answers/reply';
 import { backoffMs } from '../base/backoff';
 import type { Clock } from '../base/clock';
 import { realClock } from '../n8n/realClock';
@@ -24,15 +24,17 @@ export interface Reading {
 	what?: string;
 	/** Of one try. */
 	timeoutMs?: number;
+	/** Whether it is a list or a balance, in which any error is a refusal. */
+	isOfAccount?: boolean;
 }
 
 /** Returns why a reply can't be used; undefined if it can. `isFinal`: another try changes nothing. */
-function readingProblem(reply: Reply, what: string) {
+function readingProblem(reply: Reply, what: string, isOfAccount: boolean) {
 	if (!reply.answered)
 		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
 	const { status, body } = reply;
 	const succeeded = status < 300;
-	const refusedInside = refusalInside(body) !== undefined;
+	const refusedInside = (isOfAccount ? refusalInside : codeInside)(body) !== undefined;
 	// A POST can succeed without a word.
 	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
 	const { words, isSilent, isPage } = saidIn(reply);
@@ -46,7 +48,7 @@ function readingProblem(reply: Reply, what: string) {
 /** Throws a FailureError, like everything that reads here. */
 export async function readReply(reading: Reading): Promise<Answer> {
 	const { client, path, body, what = path, signal, tries = 4 } = reading;
-	const { timeoutMs = 20_000, clock = realClock } = reading;
+	const { timeoutMs = 20_000, clock = realClock, isOfAccount = false } = reading;
 	const method = body === undefined ? 'GET' : 'POST';
 	let failure: Failure | undefined;
 	for (let failures = 0; ; failures += 1) {
@@ -58,7 +60,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
 		if (signal?.aborted && failure !== undefined) throw new FailureError(failure);
 		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
-		const problem = readingProblem(reply, what);
+		const problem = readingProblem(reply, what, isOfAccount);
 		if (problem === undefined) return reply as Answer;
 		({ failure } = problem);
 		if (failures + 1 >= tries || problem.isFinal) throw new FailureError(failure);
@@ -90,7 +92,7 @@ export async function readBody(reading: Reading): Promise<unknown> {
 export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
 	const path = '/v1/credits';
 	return await attemptAsync(async () => {
-		const balance = creditsOf(await readBody({ ...reading, path }));
+		const balance = creditsOf(await readBody({ ...reading, path, isOfAccount: true }));
 		if (balance !== undefined) return balance;
 		throw new FailureError(unreadable(path, 'the answer holds no balance'));
 	});
