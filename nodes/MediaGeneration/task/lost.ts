@@ -126,56 +126,67 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 
 /** Throws a FailureError if the list can't be read. */
 async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { client, ledger, now, sleep, runEnded } = deps;
-	const { request, endedBefore = 0 } = sought;
-	const { made } = client.account;
+	const { client, now, sleep, runEnded } = deps;
 	const once = { client, clock: { now, sleep }, signal: runEnded, tries: 1, timeoutMs: 5_000 };
 	// A page is asked for its age as soon as it has arrived; what is read after it can take a minute.
 	const ahead = new Map<Answer, number | undefined>();
-	const age = (task: ListedTask, answer: Answer) =>
-		ageOf(
-			task,
-			sought,
-			getOrCreate(ahead, answer, () => aheadOf(answer, now())),
-		);
-	const isOld = (task: ListedTask, answer: Answer) => age(task, answer) === 'older';
+	const aheadAt = (answer: Answer) => getOrCreate(ahead, answer, () => aheadOf(answer, now()));
+	const isOld = (task: ListedTask, answer: Answer) =>
+		ageOf(task, sought, aheadAt(answer)) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
+	const aheadMs = aheadAt(list.answer);
+	const listed = list.entries.filter((task) => !isOld(task, list.answer));
+	const fits = await resembling(listed, sought.request, once);
+	const chosen = choose(deps, sought, { fits, aheadMs });
+	if (chosen.kind === 'unfound' && !list.isWhole)
+		chosen.unread = unreadList('what it shows may not be all tasks since then');
+	return chosen;
+}
+
+/** Drops those that were made from another text; of some that are cut off, the whole text is read. */
+async function resembling(
+	listed: readonly ListedTask[],
+	request: CreationRequest,
+	once: Parameters<typeof withFullText>[0],
+): Promise<Map<ListedTask, Resemblance>> {
 	const fits = new Map<ListedTask, Resemblance>();
-	for (const task of list.entries.filter((each) => !isOld(each, list.answer))) {
-		const listed = resemblance(task.raw, request);
-		const isCut = listed === 'cut' && fits.size < MAX_CANDIDATES;
+	for (const task of listed) {
+		const shown = resemblance(task.raw, request);
+		const isCut = shown === 'cut' && fits.size < MAX_CANDIDATES;
 		const whole = isCut ? await withFullText(once, task) : task;
-		const fit = isCut ? resemblance(whole.raw, request) : listed;
+		const fit = isCut ? resemblance(whole.raw, request) : shown;
 		if (fit !== 'none') fits.set(whole, fit);
 	}
+	return fits;
+}
+
+/** Takes the one task that is surely the request's. */
+function choose(
+	{ client: { account }, ledger, now }: SearchDeps,
+	sought: Sought,
+	{ fits, aheadMs }: { fits: Map<ListedTask, Resemblance>; aheadMs: number | undefined },
+): Finding {
+	const { request, endedBefore = 0 } = sought;
 	// Another search may have taken one meanwhile.
 	const noted = new Set(ledger.taskIds);
 	const isOthers = ({ taskId }: ListedTask) =>
-		noted.has(taskId) || (made.get(taskId)?.since ?? -1) >= endedBefore;
+		noted.has(taskId) || (account.made.get(taskId)?.since ?? -1) >= endedBefore;
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
-	const [only] = sure;
-	const isAlone = sure.length === 1 && isNobodys(client.account, only, request);
-	if (only && isAlone && age(only, list.answer) === 'since') {
+	const [only, ...others] = sure;
+	const isAlone = only && others.length === 0 && isNobodys(account, only, request);
+	if (isAlone && ageOf(only, sought, aheadMs) === 'since') {
 		const { taskId, raw } = only;
 		// Its whole Timeout counts from now, because its creation may have taken longer.
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
 	const candidates = [...new Set([...sure, ...left])].slice(0, MAX_CANDIDATES);
-	return {
-		kind: 'unfound',
-		candidates,
-		unread: list.isWhole ? undefined : unreadList('what it shows may not be all tasks since then'),
-	};
+	return { kind: 'unfound', candidates, unread: undefined };
 }
 
 /** Returns whether no other request has made a task, or could have: a list may repeat the text, but not the voice. */
-function isNobodys(
-	account: Account,
-	task: ListedTask | undefined,
-	request: CreationRequest,
-): boolean {
-	if (task === undefined || account.made.has(task.taskId)) return false;
+function isNobodys(account: Account, task: ListedTask, request: CreationRequest): boolean {
+	if (account.made.has(task.taskId)) return false;
 	const others = [...expectedOf(account)].filter((each) => each.request !== request);
 	return others.every((other) => resemblance(task.raw, other.request) !== 'sure');
 }
