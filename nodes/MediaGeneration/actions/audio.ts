@@ -12,7 +12,7 @@ import { pauseOption } from './longText';
 import type { Resource } from './operation';
 import * as ui from './ui';
 
-/** Of Audio: Join, which `run/joinItems` reads. */
+/** `run/joinItems` reads these fields of Audio: Join. */
 export const joining = {
 	input: ui.text('Input Data Field Name', 'inputBinaryField', {
 		required: true,

@@ -141,7 +141,7 @@ export const changeVoice = fileOperation({
 	},
 	apart: (item) => {
 		const voice = item.requiredText(voiceField);
-		// With the provider's name, which the list of voices puts before an ID, the task fails.
+		// The task fails if the provider's name, which the list of voices puts before an ID, is sent.
 		return { voice_id: voice.slice(providerPrefix(voice).length) };
 	},
 });

@@ -40,7 +40,7 @@ export class ItemFields {
 		return itemFiles(this.context, this.itemIndex);
 	}
 
-	/** Of the workflow. */
+	/** Returns the one that the workflow is set to. */
 	get timeZone(): string {
 		return this.context.getTimezone();
 	}

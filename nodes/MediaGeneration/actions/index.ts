@@ -14,7 +14,7 @@ import { task } from './tasks';
 import { voice } from './voice';
 import { awaitingFields, creatingFields } from './waiting';
 
-/** In the order of the editor: first those that make something, then the others, each group in alphabetical order. */
+/** The editor shows them in this order: first those that make something, then the others, each group in alphabetical order. */
 export const resources: readonly Resource[] = [
 	...[audio, image, music, soundEffect, speech],
 	...[apiKeys, credits, model, task, voice],

@@ -6,9 +6,9 @@ export interface ListEntry {
 	value: string;
 	name: string;
 	description: string | undefined;
-	/** Where it can be heard or looked at. */
+	/** It can be heard or looked at there. */
 	link?: string | undefined;
-	/** As the service sent it. */
+	/** This is what the service sent. */
 	record: JsonObject;
 }
 

@@ -6,9 +6,9 @@ import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './input
 import { deepMerge } from './jsonObjects';
 import type { Resource } from './operation';
 import * as ui from './ui';
-import { deleteTasks, deletionFields } from './taskDeletion';
+import { deleteTasks, deletionFields } from './deleteTasks';
 import { taskIdField } from './taskIds';
-import { getTask, listingFields, listTasks } from './taskReads';
+import { getTask, listingFields, listTasks } from './getTasks';
 
 const pathField = ui.text('Path', 'path', {
 	required: true,

@@ -67,7 +67,7 @@ export const triggerFields: INodeProperties[] = [
 export interface TriggerSettings {
 	statuses: string[];
 	verify: boolean;
-	/** In lower case; none means all. */
+	/** These are in lower case; none means all. */
 	types: string[];
 	deduplicate: boolean;
 }

@@ -31,7 +31,7 @@ const fieldOf =
 
 export const text = fieldOf('string', '');
 export const amount = fieldOf('number', 0);
-/** From 0 to 1. */
+/** Makes a field for a number from 0 to 1. */
 export const fraction: typeof amount = (displayName, name, details) => {
 	const typeOptions = { minValue: 0, maxValue: 1, numberPrecision: 2 };
 	return amount(displayName, name, { typeOptions, ...details });

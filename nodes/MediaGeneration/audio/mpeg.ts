@@ -11,7 +11,7 @@ export interface FrameHeader {
 	channels: 1 | 2;
 	samplesPerFrame: number;
 	bitrateIndex: number;
-	/** In bytes, the header included. */
+	/** Counts bytes, and includes the header. */
 	length: number;
 }
 

@@ -7,7 +7,7 @@ export type ByteRange = readonly [from: number, to: number];
 /** A unit is a frame of an MP3 file, or one sample of each channel of a WAV file. */
 interface FactsOf<Kind, Format> {
 	kind: Kind;
-	/** For an MP3 file, this is the header of its first frame. */
+	/** This is the header of the first frame if the file is an MP3. */
 	format: Format;
 	/** The coding in words: "MPEG-1", "16-bit PCM". */
 	coding: string;
@@ -15,7 +15,7 @@ interface FactsOf<Kind, Format> {
 	samplesPerUnit: number;
 	units: number;
 	bytes: number;
-	/** Where the units lie; tags and headers that hold no sound are left out. */
+	/** Says where the units lie; tags and headers that hold no sound are left out. */
 	ranges: ByteRange[];
 	/** That of all MP3 frames; undefined if it varies. */
 	bitrateIndex: number | undefined;

@@ -5,13 +5,13 @@ import { asText, isObject } from '../base/json';
 import { shownOutputs } from './shownItem';
 
 const MOST_CHARACTERS = 20_000;
-/** Of the addresses and the rest of a task without a text: signed addresses are long, and half of one is of no use. */
+/** Limits the outputs that are shown: signed addresses are long, and half of one is of no use. */
 const MOST_IN_OUTPUTS = 2_000;
 const KEPT = [
 	...['task_id', 'task_ids', 'status', 'progress', 'type', 'credit_cost', 'unfinished'],
 	'duration_seconds',
 	...['joined', 'part', 'error', 'description', 'outcome', 'http_status', 'candidates', 'hint'],
-	// Of a task that failed, as Task: Get and Get Many show it.
+	// Task: Get and Get Many show these of a task that failed.
 	...['error_message', 'task_error'],
 ];
 

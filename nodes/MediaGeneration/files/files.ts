@@ -49,7 +49,7 @@ export function itemsOf(
 }
 
 export interface FetchDeps extends DownloadDeps {
-	/** By the hosts of a run. */
+	/** Each host of a run has its own. */
 	slots: Map<string, Limiter>;
 }
 

@@ -24,7 +24,7 @@ export class StoreMemory {
 	private charged = 0;
 	/** When a file went on beyond the limit. */
 	private exceededAt = 0;
-	/** In the order in which they began. */
+	/** Sorted by when they began. */
 	private readonly files = new Set<Arriving>();
 
 	constructor(private limit: number) {}

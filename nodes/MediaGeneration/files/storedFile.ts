@@ -54,7 +54,7 @@ export function storedFile(
 	{ bytes: fileSize, sound, ...named }: FileInStore,
 ): OutputFile {
 	const media = mediaOf(extensionIn(named.fileName));
-	// Where neither the task nor the address told what it is, its bytes do.
+	// Its bytes say what it is if neither the task nor the address does.
 	const isShown = offered === 'file' && (media === 'audio' || media === 'image');
 	const kind = isShown ? media : offered;
 	// The task's own fields have an address that contains its file, too.

@@ -10,7 +10,7 @@ import * as ui from './ui';
 import { refusedQuestion } from './refusal';
 import { Limiter } from '../base/limiter';
 import { readTaskIds, taskIdField } from './taskIds';
-import { readTask } from './taskReads';
+import { readTask } from './getTasks';
 
 const deleteFinishedOption = ui.toggle('Delete Finished', 'deleteFinished', {
 	description:
