@@ -3,13 +3,13 @@
  * `unknown` and never repeated. Pure. Sources: docs/service.md, "Shapes" (refusal inside 200) and "HTTP" (429, 503, 500).
  */
 import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
-import { carriedTexts } from './ownTexts';
+import { ownTextsOf } from './ownTexts';
 import { saidIn, type Said } from './said';
 import { deniesSuccess, refusalInside, type Answer, type NoAnswer, type Reply } from './reply';
 import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
-import { parseTask, taskIdOf } from './task';
+import { namedTask, parseTask, taskIdOf, type NamedTask } from './task';
 import { asText, isObject, urlOf, type JsonObject } from '../base/json';
 import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
@@ -116,8 +116,8 @@ function unusable({ answer: { text, body, unread }, isPage }: Said): string {
 /** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
-function readSuccess(said: Said): Creation {
-	const { answer, named, words } = said;
+function readSuccess(said: Said, named: NamedTask | undefined): Creation {
+	const { answer, words } = said;
 	const { body, status, headers } = answer;
 	const taskId = taskIdOf(body);
 	const inner = refusalInside(body);
@@ -158,18 +158,22 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
 	const said = saidIn(reply, request);
-	const alive = said.named === undefined ? aliveIn(reply, request) : undefined;
+	const own = ownTextsOf(request);
+	const named = namedTask(reply, own);
+	const alive = named === undefined ? aliveIn(reply, own) : undefined;
 	if (alive !== undefined) return namesTask(said, alive);
-	return reply.status >= 200 && reply.status < 300 ? readSuccess(said) : readRefusal(said);
+	if (reply.status >= 200 && reply.status < 300) return readSuccess(said, named);
+	if (named === undefined) return readRefusal(said);
+	return namesTask(said, taskIdOf(reply.body) ?? named.taskId);
 }
 
 /** Finds the task that a refusal shows as alive, by a bare `id`. What merely numbers the answer has no such status, and the request can name a task itself. */
-function aliveIn({ body, status }: Answer, request: CreationRequest): string | undefined {
+function aliveIn({ body, status }: Answer, own: readonly string[]): string | undefined {
 	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
 	const task = isRefusal && status !== 429 ? parseTask(body) : undefined;
 	const { id, status: state = '' } = task ?? {};
 	const isAlive = /^(queued|pending|created|doing|running|processing|done)$/i.test(state);
-	return isAlive && !carriedTexts(request).includes(id ?? '') ? id : undefined;
+	return isAlive && !own.includes(id ?? '') ? id : undefined;
 }
 
 function namesTask(said: Said, taskId: string | undefined): Creation {
@@ -178,12 +182,9 @@ function namesTask(said: Said, taskId: string | undefined): Creation {
 }
 
 function readRefusal(said: Said): Creation {
-	const { named, isPage, reasons, answer } = said;
+	const { isPage, reasons, answer } = said;
 	const { status, body, headers } = answer;
 	const words = saidBy(said);
-	if (named !== undefined) {
-		return namesTask(said, taskIdOf(body) ?? named.taskId);
-	}
 	if (status === 429) return readTooMany(said);
 	if (status === 503 && isServerBusy(said)) {
 		const later = 'Run again later, or raise the Timeout option.';

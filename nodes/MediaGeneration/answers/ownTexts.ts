@@ -1,6 +1,9 @@
 /** The texts of a request, which services quote in their answers, often only in part. */
 import { MAX_DEPTH } from '../base/bounds';
 import { getOrCreate } from '../base/boundedMap';
+import type { CreationRequest } from './request';
+
+export type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
 
 /** Lists the texts that a request carries. */
 export function carriedTexts(value: unknown, depth = 0): string[] {
@@ -8,6 +11,9 @@ export function carriedTexts(value: unknown, depth = 0): string[] {
 	if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
 	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
 }
+
+export const ownTextsOf = ({ body, pathFields, qs }: Carrier): string[] =>
+	carriedTexts([body, pathFields, qs]);
 
 /** Characters of the words. */
 const MAX_WORDS = 2_000;

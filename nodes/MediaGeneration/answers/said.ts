@@ -1,14 +1,12 @@
 /**
- * What an answer says: codes, words, and the task that it names. Everything that interprets an answer takes this, so that no pattern runs
+ * What an answer says: codes and words. Everything that interprets an answer takes this, so that no pattern runs
  * over what the request itself said, or over more than a few kB. Source: docs/service.md, "Shapes".
  */
 import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
 import { MAX_LEVELS, MAX_LOOKED_AT, MAX_TEXT } from '../base/bounds';
 import { quote } from '../base/words';
-import { namedTask, type NamedTask } from './named';
-import { carriedTexts, withoutOwnTexts } from './ownTexts';
+import { ownTextsOf, withoutOwnTexts, type Carrier } from './ownTexts';
 import type { Answer } from './reply';
-import type { CreationRequest } from './request';
 
 /** Reasons that are quoted from one error. */
 const MAX_REASONS = 10;
@@ -87,16 +85,12 @@ export interface Said {
 	isSilent: boolean;
 	/** Whether something in front of the service has answered: a page where JSON belongs. */
 	isPage: boolean;
-	/** By the answer to a creation, and not by the request. */
-	named: NamedTask | undefined;
 }
-
-type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
 
 /** @param request whose own words do not count */
 export function saidIn(answer: Answer, request?: Carrier): Said {
 	const { status, body, text, unread } = answer;
-	const own = request ? carriedTexts([request.body, request.pathFields, request.qs]) : [];
+	const own = request ? ownTextsOf(request) : [];
 	const fields = isObject(body) ? body : {};
 	const error = isObject(fields.error) ? fields.error : {};
 	const places = [
@@ -120,7 +114,5 @@ export function saidIn(answer: Answer, request?: Carrier): Said {
 		words: `HTTP ${status}${rest}`,
 		isSilent: rest === '',
 		isPage,
-		// A large answer to anything else is not searched.
-		named: request && namedTask(answer, own),
 	};
 }
