@@ -12,12 +12,12 @@ test('a slot that is given back twice is free once', async () => {
 	expect(isFree).toBe(false);
 });
 
-/** Takes shares in the background; `state` says which have got theirs. */
-function taking(limiter: Pick<Limiter, 'take'>, weights: number[], signal?: AbortSignal) {
-	const got: Array<(() => void) | undefined> = weights.map(() => undefined);
+/** Takes slots in the background; `state` says which takers have got one. */
+function taking(limiter: Pick<Limiter, 'take'>, count: number, signal?: AbortSignal) {
+	const got = Array.from({ length: count }, (): (() => void) | undefined => undefined);
 	const failed: unknown[] = [];
-	weights.forEach((weight, index) => {
-		limiter.take(weight, signal).then(
+	got.forEach((_, index) => {
+		limiter.take(signal).then(
 			(giveBack) => (got[index] = giveBack),
 			(error: unknown) => failed.push(error),
 		);
@@ -26,38 +26,33 @@ function taking(limiter: Pick<Limiter, 'take'>, weights: number[], signal?: Abor
 	return { got, failed, settle, state: () => got.map((giveBack) => giveBack !== undefined) };
 }
 
-describe('shares of different weight', () => {
-	test('in the order they came; one that is larger than all of it goes alone', async () => {
-		const { got, settle, state } = taking(new Limiter(100), [60, 40, 30, 500, 10]);
-		await settle();
-		expect(state()).toEqual([true, true, false, false, false]);
-		got[0]?.();
-		await settle();
-		expect(state()).toEqual([true, true, true, false, false]);
-		got[1]?.();
-		got[2]?.();
-		await settle();
-		// The small one behind the large one waits for it: else the large one would never come.
-		expect(state()).toEqual([true, true, true, true, false]);
-		got[3]?.();
-		await settle();
-		expect(state()).toEqual([true, true, true, true, true]);
-	});
+test('slots go to those who wait, in the order they came', async () => {
+	const { got, settle, state } = taking(new Limiter(2), 4);
+	await settle();
+	expect(state()).toEqual([true, true, false, false]);
+	got[1]?.();
+	await settle();
+	expect(state()).toEqual([true, true, true, false]);
+	got[0]?.();
+	await settle();
+	expect(state()).toEqual([true, true, true, true]);
+});
 
-	test('Stop ends the wait, and lets those behind it go', async () => {
-		const limiter = new Limiter(100);
-		const stop = new AbortController();
-		const first = taking(limiter, [70]);
-		const stopped = taking(limiter, [100], stop.signal);
-		const behind = taking(limiter, [30]);
-		await first.settle();
-		expect([stopped.state(), behind.state()]).toEqual([[false], [false]]);
-		stop.abort();
-		await first.settle();
-		expect(stopped.failed).toHaveLength(1);
-		expect(behind.state()).toEqual([true]);
-		const late = taking(limiter, [100], stop.signal);
-		await late.settle();
-		expect(late.failed).toHaveLength(1);
-	});
+test('Stop ends the wait, and those behind it keep their places', async () => {
+	const limiter = new Limiter(1);
+	const stop = new AbortController();
+	const first = taking(limiter, 1);
+	const stopped = taking(limiter, 1, stop.signal);
+	const behind = taking(limiter, 2);
+	await first.settle();
+	stop.abort();
+	await first.settle();
+	expect(stopped.failed).toHaveLength(1);
+	expect(behind.state()).toEqual([false, false]);
+	first.got[0]?.();
+	await first.settle();
+	expect([stopped.state(), behind.state()]).toEqual([[false], [true, false]]);
+	const late = taking(limiter, 1, stop.signal);
+	await late.settle();
+	expect(late.failed).toHaveLength(1);
 });

@@ -1,9 +1,9 @@
 import { onAbort } from './abort';
 
-/** Shares a limited amount (slots, bytes), in the order in which it was asked for. */
+/** Shares a limited number of slots, in the order in which they were asked for. */
 export class Limiter {
 	private taken = 0;
-	private readonly queue: Array<{ share: number; go: () => void }> = [];
+	private readonly queue: Array<() => void> = [];
 
 	constructor(private readonly limit: number) {}
 
@@ -11,24 +11,22 @@ export class Limiter {
 		return this.queue.length;
 	}
 
-	/** Waits for a share, or all of it; throws if the signal aborts first. @returns a function that gives it back, once */
-	async take(weight = 1, signal?: AbortSignal): Promise<() => void> {
-		let held = Math.min(weight, this.limit);
+	/** Waits for a slot; throws if the signal aborts first. @returns a function that gives it back, once */
+	async take(signal?: AbortSignal): Promise<() => void> {
 		await new Promise<void>((resolve, reject) => {
 			const leave = () => {
-				this.queue.splice(this.queue.indexOf(waiting), 1);
+				this.queue.splice(this.queue.indexOf(go), 1);
 				reject(new Error('stopped while waiting'));
-				this.admit();
 			};
 			const go = () => {
 				forget?.();
 				resolve();
 			};
-			const waiting = { share: held, go };
-			this.queue.push(waiting);
+			this.queue.push(go);
 			const forget = signal && onAbort(signal, leave);
 			this.admit();
 		});
+		let held = 1;
 		return () => {
 			this.taken -= held;
 			held = 0;
@@ -46,12 +44,11 @@ export class Limiter {
 	}
 
 	private admit(): void {
-		let [next] = this.queue;
-		while (next !== undefined && this.taken + next.share <= this.limit) {
-			this.queue.shift();
-			this.taken += next.share;
-			next.go();
-			[next] = this.queue;
+		while (this.taken < this.limit) {
+			const next = this.queue.shift();
+			if (next === undefined) return;
+			this.taken += 1;
+			next();
 		}
 	}
 }

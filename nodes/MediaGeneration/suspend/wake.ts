@@ -101,7 +101,7 @@ async function handOver(
 	deadline: AbortSignal,
 ): Promise<IWebhookResponseData> {
 	const { sleep } = call;
-	const endTurn = await handOvers.take(1, deadline).catch(() => {
+	const endTurn = await handOvers.take(deadline).catch(() => {
 		throw new CallRefusal(200, 'its deadline has passed');
 	});
 	if (!(await isStillAsleep(sleep))) {

@@ -108,7 +108,7 @@ function inTurn(client: ServiceClient, { turns }: Lane, deadline: number): Servi
 	const send: ServiceClient['send'] = async (request) => {
 		const timeoutMs = Math.min(request.timeoutMs, deadline - now());
 		const limit = timeLimit(timeoutMs);
-		const turn = await turns.take(1, limit.signal).catch(() => undefined);
+		const turn = await turns.take(limit.signal).catch(() => undefined);
 		limit.end();
 		if (turn === undefined)
 			return { answered: false, kind: 'unanswered', reason: 'too many callbacks at once' };
