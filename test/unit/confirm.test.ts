@@ -1,6 +1,7 @@
 /** What callbacks may cost: the service, creations, and each other. docs/trigger.md, "What it answers"; the account is everybody's. */
 import { judgePosted } from '../../nodes/MediaGeneration/trigger/confirm';
-import { CallRefusal, type Posted } from '../../nodes/MediaGeneration/trigger/webhook';
+import type { Posted } from '../../nodes/MediaGeneration/trigger/webhook';
+import { CallRefusal } from '../../nodes/MediaGeneration/n8n/webhookCall';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { pause } from '../../nodes/MediaGeneration/n8n/realClock';

@@ -1,7 +1,7 @@
 /** One event starts one execution: in a process, over its restart, for all triggers of a workflow (docs/trigger.md, "Once"). */
 import { Workflow, type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
 import { Events } from '../../nodes/MediaGeneration/trigger/once';
-import type { CallRefusal } from '../../nodes/MediaGeneration/trigger/webhook';
+import type { CallRefusal } from '../../nodes/MediaGeneration/n8n/webhookCall';
 import { onMachine } from '../support/machine';
 import { fakeN8n } from '../support/n8n';
 import { WebhookResponse } from '../support/webhookResponse';

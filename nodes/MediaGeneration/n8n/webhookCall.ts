@@ -1,5 +1,7 @@
-/** Reads what n8n hands to a webhook, and what it answers. */
-import type { IWebhookFunctions } from 'n8n-workflow';
+/** Reads what n8n hands to a webhook, and what it answers; refuses a call in words. */
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { messageOf } from '../base/outcomes';
+import { cleanerOf, logOf } from './clean';
 import { pause } from './realClock';
 
 type CallRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {
@@ -24,4 +26,42 @@ export async function answeredStatus(
 	// By then n8n has mostly stored it, or has failed to.
 	await pause(2_000);
 	return undefined;
+}
+
+/** The reason why a call starts nothing. With status 200 or 202 nothing is wrong, and the sender need not try again. */
+export class CallRefusal extends Error {
+	constructor(
+		readonly status: number,
+		message: string,
+		/** `line` is for the log. */
+		readonly more: { retryAfterS?: number; line?: string | undefined } = {},
+	) {
+		super(message);
+	}
+}
+
+/** Answers a call that failed: if a webhook throws, n8n 2.41 answers 200 and starts the workflow with an empty item. @param call as the log names it */
+export function refuse(
+	context: IWebhookFunctions,
+	call: string,
+	error: unknown,
+): IWebhookResponseData {
+	const { status, message, more } =
+		error instanceof CallRefusal
+			? error
+			: new CallRefusal(503, 'the callback could not be handled, try again', {
+					line: `${call} could not be handled: ${messageOf(error)}`,
+				});
+	const { line, retryAfterS = 5 } = more;
+	if (line !== undefined) logOf(context).warn(line);
+	const response = context.getResponseObject();
+	if (response.headersSent) return { noWebhookResponse: true };
+	const isIgnored = status < 300;
+	const said = cleanerOf(context).text(message);
+	const why = isIgnored ? { ignored: said } : { error: said };
+	// A sender that tries again soon would find the same (RFC 9110, 10.2.3).
+	if (status === 503) response.setHeader('Retry-After', retryAfterS);
+	response.status(status).json({ received: isIgnored, ...why });
+	// Without data, no workflow runs.
+	return { noWebhookResponse: true };
 }

@@ -10,7 +10,8 @@ import { askUntilClear } from '../transport/until';
 import type { Poll } from '../answers/poll';
 import { isAbout, type Task } from '../answers/task';
 import { verdictOf, type Verdict } from '../answers/verdict';
-import { CallRefusal, type Posted } from './webhook';
+import { CallRefusal } from '../n8n/webhookCall';
+import type { Posted } from './webhook';
 
 export interface Callback {
 	posted: Posted;

@@ -3,14 +3,14 @@ import { createHash } from 'crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { SavedTexts } from '../n8n/staticData';
-import { CallRefusal } from './webhook';
+import { CallRefusal } from '../n8n/webhookCall';
 
 type CallResponse = ReturnType<IWebhookFunctions['getResponseObject']>;
 
 /** The response to the call that is being handled, or `stored` once n8n has stored its execution. */
 type EventState = CallResponse | 'stored';
 
-interface End {
+export interface End {
 	taskId: string;
 	status: string;
 	withFiles?: boolean;

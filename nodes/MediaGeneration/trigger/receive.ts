@@ -10,97 +10,123 @@ import { now } from '../base/clock';
 import { urlOf } from '../base/json';
 import { quote } from '../base/words';
 import { cleanerOf, cleanItems, logOf } from '../n8n/clean';
+import { CallRefusal, refuse } from '../n8n/webhookCall';
 import { recentClient, type ServiceClient } from '../transport/client';
 import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
-import { eventOf, Events } from './once';
-import { referenceIn, signatureProblem, vouchedByShown } from './signature';
-import { postedTo, refuse, CallRefusal } from './webhook';
+import { eventOf, Events, type End } from './once';
+import { referenceIn, referenceVerified, signatureProblem } from './signature';
+import { postedTo, type Posted } from './webhook';
 
-interface CalledUrl {
+interface TriggerCall {
+	context: IWebhookFunctions;
+	settings: TriggerSettings;
+	client: ServiceClient;
 	url: URL;
 	signed: boolean;
+	/** Epoch ms. */
+	deadline: number;
+	/** None while the editor listens: that takes one event, and a tester sends the same task again. */
+	events: Events | undefined;
 }
-
-/** What the service or this n8n knows of a task is nobody's business without a signature: all refusals get the same words. */
-const UNSIGNED_WORDS =
-	"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
 
 /** Never throws: n8n would start the workflow with an empty item. */
 export async function receive(
 	context: IWebhookFunctions,
 	settings: TriggerSettings,
 ): Promise<IWebhookResponseData> {
-	// The host is a placeholder, because n8n does not know its external address.
-	const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
-	if (url === undefined)
-		return refuse(context, 'a callback', new CallRefusal(400, 'its address can not be read'));
-	const call: CalledUrl = { url, signed: false };
-	return await start(context, settings, call).catch((error: unknown) => {
-		// What is wrong with the post itself tells nothing about a task.
-		const says = call.signed || !(error instanceof CallRefusal) || error.status === 400;
-		const shown = says ? error : new CallRefusal(error.status, UNSIGNED_WORDS);
-		return refuse(context, 'a callback', shown);
-	});
-}
-
-async function start(
-	context: IWebhookFunctions,
-	settings: TriggerSettings,
-	call: CalledUrl,
-): Promise<IWebhookResponseData> {
 	// The sender waits for an unknown time (docs/service.md, "Callbacks"); 15 s is common. n8n needs a moment to store the execution.
 	const deadline = now() + 12_000;
-	const client = await recentClient(context);
-	// Before the body is read, so that a caller without a signature learns nothing and costs nothing.
-	checkSignature(context, call, client);
-	const { url, signed } = call;
-	const reference = referenceIn(url);
+	try {
+		// The host is a placeholder, because n8n does not know its external address.
+		const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
+		if (url === undefined) throw new CallRefusal(400, 'its address can not be read');
+		const client = await recentClient(context);
+		// Before the body is read, so that a caller without a signature learns nothing and costs nothing.
+		const signed = checkSignature(context, url, client);
+		const events = context.getMode() === 'manual' ? undefined : new Events(context);
+		return await start({ context, settings, client, url, signed, deadline, events });
+	} catch (error) {
+		return refuse(context, 'a callback', error);
+	}
+}
+
+async function start(call: TriggerCall): Promise<IWebhookResponseData> {
+	try {
+		const confirmed = await confirm(call, await read(call));
+		const workflowData = [await cleanItems(call.context, [confirmed.item])];
+		claim(call, confirmed.end);
+		// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
+		return { webhookResponse: { received: true }, workflowData };
+	} catch (error) {
+		throw call.signed ? error : withoutReason(error);
+	}
+}
+
+/** What the service or this n8n knows of a task is nobody's business without a signature: all refusals get the same words. */
+function withoutReason(error: unknown): unknown {
+	// What is wrong with the post itself tells nothing about a task.
+	if (!(error instanceof CallRefusal) || error.status === 400) return error;
+	const words =
+		"this callback does not start the workflow. Set a 'Callback Secret' to have the trigger say why";
+	return new CallRefusal(error.status, words);
+}
+
+/** Throws a CallRefusal for a duplicate, which costs no request: a task that has ended no longer changes. */
+async function read({ context, settings, url, events }: TriggerCall): Promise<Posted> {
 	const posted = await postedTo(context, settings.verify);
+	const { taskId, task } = posted;
+	const reference = referenceIn(url);
+	if (task && settings.deduplicate)
+		events?.check(eventOf({ taskId, status: task.status, reference }));
+	return posted;
+}
+
+/** Returns the item that starts the execution, and the end of the task that it is about. */
+async function confirm({ url, signed, deadline, client, settings }: TriggerCall, posted: Posted) {
 	const { taskId } = posted;
-	// Listening in the editor takes one event, and a tester sends the same task again.
-	const memory = context.getMode() === 'manual' ? undefined : new Events(context);
-	const events = settings.deduplicate ? memory : undefined;
-	// A duplicate costs no request: a task that has ended no longer changes.
-	if (posted.task) events?.check(eventOf({ taskId, status: posted.task.status, reference }));
-	const asked = { posted, signed, deadline };
-	const verdict = await judgePosted(settings.verify ? client : undefined, asked);
+	const { verify } = settings;
+	const verdict = await judgePosted(verify ? client : undefined, { posted, signed, deadline });
 	const { task } = verdict;
-	const vouched = (settings.verify ? vouchedByShown(url, task.raw) : undefined) ?? signed;
-	const isVerified = reference === undefined || vouched;
+	const reference = referenceIn(url);
+	const shown = verify ? referenceVerified(url, task.raw) : undefined;
+	const isVerified = reference === undefined || (shown ?? signed);
 	checkSelected(task, settings);
 	const item = receivedItem({
-		task_id: spelled(taskId, task),
+		task_id: idAsShown(taskId, task),
 		// Other calls that name the same task share this object.
 		task: structuredClone(task.raw),
-		verified: settings.verify,
+		verified: verify,
 		signed,
 		reference,
 		reference_verified: isVerified,
 	});
-	const workflowData = [await cleanItems(context, [item])];
-	if (signed) memory?.bind(url.searchParams.get('nonce') ?? '', taskId.toLowerCase());
 	// A running task does not get here, except one that is done without a file.
 	const withFiles = verdict.kind !== 'running';
 	const end = { taskId, status: task.status, withFiles, reference: isVerified ? reference : null };
-	events?.claim(eventOf(end), context.getResponseObject());
-	// n8n answers with this as soon as it has stored the execution: what was answered 200 can no longer be lost.
-	return { webhookResponse: { received: true }, workflowData };
+	return { item, end };
 }
 
-/** Throws a CallRefusal for a URL without the signature that it should have. */
+/** Throws a CallRefusal if the URL is another task's, or another call has claimed the event. */
+function claim({ context, settings, url, signed, events }: TriggerCall, end: End): void {
+	if (signed) events?.bind(url.searchParams.get('nonce') ?? '', end.taskId.toLowerCase());
+	if (settings.deduplicate) events?.claim(eventOf(end), context.getResponseObject());
+}
+
+/** Returns whether the called URL is signed. Throws a CallRefusal for one without the signature that it should have. */
 function checkSignature(
 	context: IWebhookFunctions,
-	call: CalledUrl,
-	{ credentials }: ServiceClient,
-): void {
-	const { callbackSecret } = credentials;
-	call.signed = callbackSecret !== '';
-	if (!call.signed) return;
-	const problem = signatureProblem(call.url, callbackSecret, Date.now());
-	if (problem === undefined) return cleanerOf(context).hasUrl(call.url.href);
-	reportUnsigned(context, problem);
-	throw new CallRefusal(401, problem);
+	url: URL,
+	{ credentials: { callbackSecret } }: ServiceClient,
+): boolean {
+	if (callbackSecret === '') return false;
+	const problem = signatureProblem(url, callbackSecret, Date.now());
+	if (problem !== undefined) {
+		reportUnsigned(context, problem);
+		throw new CallRefusal(401, problem);
+	}
+	cleanerOf(context).hasUrl(url.href);
+	return true;
 }
 
 /** Epoch ms until which a trigger's calls without a signature are not reported again. */
@@ -128,6 +154,6 @@ function checkSelected(task: Task, { statuses, types }: TriggerSettings): void {
 }
 
 /** Prefers the service's spelling of a posted ID, but keeps the posted one if the service names another task. */
-function spelled(taskId: string, { id }: Task): string {
+function idAsShown(taskId: string, { id }: Task): string {
 	return id !== undefined && isSameId(id, taskId) ? id : taskId;
 }

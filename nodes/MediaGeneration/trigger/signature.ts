@@ -5,7 +5,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 import { MAX_REFERENCE } from '../base/bounds';
-import { CallRefusal } from './webhook';
+import { CallRefusal } from '../n8n/webhookCall';
 
 /** Query parameters that are signed. `expires` is in epoch seconds. */
 const SIGNED = ['expires', 'nonce', 'reference'] as const;
@@ -49,7 +49,7 @@ export function referenceIn({ searchParams }: URL): string | undefined {
  * Whether the task's own receive URL, as the service shows it, has the reference of the called one; undefined if the service shows none of a
  * trigger. Throws a CallRefusal for that of another trigger.
  */
-export function vouchedByShown(called: URL, task: JsonObject): boolean | undefined {
+export function referenceVerified(called: URL, task: JsonObject): boolean | undefined {
 	const shown = [task, task.metadata, task.input]
 		.map((place) => (isObject(place) ? urlOf(place.receive_url) : undefined))
 		.find((url) => url !== undefined && triggerPath(url) !== undefined);

@@ -1,25 +1,11 @@
-/** Reads what was posted to a webhook, and refuses it in words. Source: docs/service.md, "Callbacks". */
-import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+/** Reads what was posted to a webhook. Source: docs/service.md, "Callbacks". */
+import type { IWebhookFunctions } from 'n8n-workflow';
 import { readJson } from '../base/bounded';
-import { cleanerOf, logOf } from '../n8n/clean';
-import { rawBodyOf } from '../n8n/webhookCall';
-import { messageOf } from '../base/outcomes';
+import { CallRefusal, rawBodyOf } from '../n8n/webhookCall';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../answers/task';
 import { POST, POSTED_HINT } from '../base/bounds';
 import { idProblem } from '../base/pathPart';
-
-/** The reason why a call starts nothing. With status 200 or 202 nothing is wrong, and the sender need not try again. */
-export class CallRefusal extends Error {
-	constructor(
-		readonly status: number,
-		message: string,
-		/** `line` is for the log. */
-		readonly more: { retryAfterS?: number; line?: string | undefined } = {},
-	) {
-		super(message);
-	}
-}
 
 export interface Posted {
 	taskId: string;
@@ -47,30 +33,4 @@ export async function postedTo(context: IWebhookFunctions, isHint = true): Promi
 	const problem = idProblem(taskId);
 	if (problem !== undefined) throw new CallRefusal(400, `the task id ${problem}`);
 	return { taskId, task };
-}
-
-/** Answers a call that failed: if a webhook throws, n8n 2.41 answers 200 and starts the workflow with an empty item. @param call as the log names it */
-export function refuse(
-	context: IWebhookFunctions,
-	call: string,
-	error: unknown,
-): IWebhookResponseData {
-	const { status, message, more } =
-		error instanceof CallRefusal
-			? error
-			: new CallRefusal(503, 'the callback could not be handled, try again', {
-					line: `${call} could not be handled: ${messageOf(error)}`,
-				});
-	const { line, retryAfterS = 5 } = more;
-	if (line !== undefined) logOf(context).warn(line);
-	const response = context.getResponseObject();
-	if (response.headersSent) return { noWebhookResponse: true };
-	const isIgnored = status < 300;
-	const said = cleanerOf(context).text(message);
-	const why = isIgnored ? { ignored: said } : { error: said };
-	// A sender that tries again soon would find the same (RFC 9110, 10.2.3).
-	if (status === 503) response.setHeader('Retry-After', retryAfterS);
-	response.status(status).json({ received: isIgnored, ...why });
-	// Without data, no workflow runs.
-	return { noWebhookResponse: true };
 }
