@@ -17,9 +17,10 @@ async function compile() {
 	});
 }
 
-/** Tabs and long lines make the package 2% smaller than what tsc writes. */
+/** Tabs, long lines and few marks make the package 2% smaller than what tsc writes. */
 async function format() {
-	const options = { parser: 'babel', singleQuote: true, useTabs: true, printWidth: 320 };
+	const few = { trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
+	const options = { parser: 'babel', singleQuote: true, useTabs: true, printWidth: 320, ...few };
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
 	for (const file of files.map((name) => join('dist', name)))
 		writeFileSync(file, await prettier.format(readFileSync(file, 'utf8'), options));
