@@ -55,6 +55,12 @@ export function urlOf(value: unknown, base?: string): URL | undefined {
 	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;
 }
 
+/** Drops the query of a receive URL: the rest identifies it, and has no token. */
+export function endpointOf(url: string): string {
+	const parsed = urlOf(url);
+	return parsed === undefined ? url : parsed.origin + parsed.pathname;
+}
+
 /** Rounds, because sums of fractions have tiny errors. */
 export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;

@@ -11,7 +11,7 @@ import { suspend, type SuspendedItem } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
 import type { ItemResult } from './item';
-import { hintAtSleep } from './hints';
+import { hintAtSleep, showCosts } from './hints';
 import { includedInput, type Report } from './output';
 import type { Run } from './run';
 
@@ -22,7 +22,7 @@ export async function goToSleep(
 ): Promise<INodeExecutionData[]> {
 	const { results, waking } = asleep;
 	report.throwFirstFailure(results);
-	report.showCosts(spending);
+	showCosts(context, spending);
 	report.log('the execution went to sleep', results);
 	hintAtSleep(context);
 	const byItem = new Map<number, ItemResult[]>();

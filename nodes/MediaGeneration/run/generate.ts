@@ -13,7 +13,7 @@ import { unrecordedRun } from '../n8n/retry';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { hintAtEarlierTests, rememberTests } from './earlierTests';
-import { hintAtFiles, hintAtItems } from './hints';
+import { hintAtFiles, hintAtItems, noteRun } from './hints';
 import { goToSleep } from './asleep';
 import { failedResult, type ItemResult, type Plan } from './item';
 import { runItems } from './items';
@@ -63,7 +63,7 @@ async function runPlanned(
 		hintAtEarlierTests(run, items);
 		hintAtItems(run, items, settings.maxActiveTasks);
 		results = await runItems(run, ready);
-		report.note(results, run.spending);
+		noteRun(run, results);
 		rememberTests(run, results);
 		await hintAtFiles(run, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && run.stop?.aborted !== true;

@@ -1,5 +1,6 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/executionSummary';
 import { recordIn, shownOutputs } from '../files/shownItem';
 import type { ShownOutput } from '../files/storedFile';
 import { quietly } from '../n8n/clean';
@@ -9,7 +10,9 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
 import { asText, isObject, sumOf } from '../base/json';
+import type { Spending } from '../task/spending';
 import { earlierKinds, partsToCreate, type Item, type ItemResult } from './item';
+import { failuresIn } from './leftovers';
 import type { Run } from './run';
 
 type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'stop'>;
@@ -158,6 +161,39 @@ export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[])
 	for (const message of messages) showHint(context, 'warning', message);
 	const named = made.filter(({ item }) => item?.settings.files.fileName !== undefined);
 	hintAtNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
+}
+
+/** Makes a run findable in the list of executions. */
+export function noteRun(
+	{ context, ledger, spending }: Pick<Run, 'context' | 'ledger' | 'spending'>,
+	results: readonly ItemResult[],
+): void {
+	const { tasks, unnamed, credits } = spending.spent;
+	const ends = results.flatMap((result): RunOutcome[] => {
+		if (result.kind === 'failed') return [result.failure.outcome];
+		if (result.kind === 'asleep') return ['asleep'];
+		return result.kind === 'items' ? outcomesIn(result.items) : [];
+	});
+	noteExecution(context, `${context.getNode().name}:${ledger.run.runIndex}`, {
+		taskIds: results.flatMap(({ taskIds }) => taskIds),
+		credits: tasks > unnamed ? credits : undefined,
+		outcome: worstOf(ends),
+	});
+}
+
+/** Shows costs, before a sleep as well: n8n takes no hints from an execution that wakes. */
+export function showCosts(context: IExecuteFunctions, spending: Spending | undefined): void {
+	for (const { type, message } of spending?.hints() ?? []) showHint(context, type, message);
+}
+
+export function hintAtFailures(context: IExecuteFunctions, results: readonly ItemResult[]): void {
+	const failed = failuresIn(results).length;
+	if (failed === 0) return;
+	const where =
+		context.getNode().onError === 'continueErrorOutput'
+			? ' and went to the error branch'
+			: `, see the field 'outcome'; the option 'Include Input' shows which`;
+	showHint(context, 'warning', `${failed} of ${results.length} items failed${where}`);
 }
 
 /** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */

@@ -2,14 +2,13 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
 import { failureItem, nodeError } from '../files/nodeError';
-import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/executionSummary';
 import { shownOutputs } from '../files/shownItem';
-import { showHint } from '../n8n/editor';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { includeInputOption } from '../actions/waiting';
 import { logOf } from '../n8n/clean';
 import { attempt, type Failure } from '../base/outcomes';
+import { hintAtFailures, showCosts } from './hints';
 import type { FailedResult, ItemResult, ItemState } from './item';
 import {
 	adviceAfter,
@@ -99,38 +98,10 @@ export class Report {
 		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
 	}
 
-	note(results: readonly ItemResult[], { spent: { tasks, unnamed, credits } }: Spending): void {
-		const worst = results.flatMap((result): RunOutcome[] => {
-			if (result.kind === 'failed') return [result.failure.outcome];
-			if (result.kind === 'asleep') return ['asleep'];
-			return result.kind === 'items' ? outcomesIn(result.items) : [];
-		});
-		noteExecution(this.context, `${this.context.getNode().name}:${this.ledger.run.runIndex}`, {
-			taskIds: results.flatMap(({ taskIds }) => taskIds),
-			credits: tasks > unnamed ? credits : undefined,
-			outcome: worstOf(worst),
-		});
-	}
-
-	/** Shows costs, before a sleep as well: n8n takes no hints from an execution that wakes. */
-	showCosts(spending: Spending | undefined): void {
-		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
-	}
-
-	private hintAtFailures(results: readonly ItemResult[]): void {
-		const failed = failuresIn(results).length;
-		if (failed === 0) return;
-		const where =
-			this.context.getNode().onError === 'continueErrorOutput'
-				? ' and went to the error branch'
-				: `, see the field 'outcome'; the option 'Include Input' shows which`;
-		showHint(this.context, 'warning', `${failed} of ${results.length} items failed${where}`);
-	}
-
 	output(results: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.throwFirstFailure(results);
-		this.hintAtFailures(results);
-		this.showCosts(spending);
+		hintAtFailures(this.context, results);
+		showCosts(this.context, spending);
 		this.log('the run ended', results);
 		return results.flatMap((result) => this.itemsOf(result));
 	}

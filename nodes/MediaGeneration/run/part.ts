@@ -1,15 +1,14 @@
 /** One task of an item: created or taken up, waited for, its files fetched. */
-import { asText } from '../base/json';
+import { asText, endpointOf } from '../base/json';
 import { deliverPart } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
-import type { PaidTasks } from '../n8n/paidTasks';
 import type { Created } from '../task/identity';
-import { endpointOf } from '../task/earlier';
 import { waitForTask, type Polling, type Watch } from '../task/wait';
 import { broken, cancelled } from '../answers/failures';
 import { addressesIn, asFailed, type Failed } from '../answers/verdict';
 import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
+import type { PaidTasks } from './paidTasks';
 
 /** Decides when an execution may fall asleep: each task that it can sleep on exists, and all others have ended. */
 export class BeforeSleep {

@@ -4,11 +4,11 @@ import type { RunSettings } from '../actions/creditLimits';
 import { Limiter } from '../base/limiter';
 import { Delivery } from '../files/delivery';
 import { realClock } from '../n8n/realClock';
-import { PaidTasks } from '../n8n/paidTasks';
 import type { Ledger } from '../task/ledger';
 import { Spending } from '../task/spending';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
+import { PaidTasks } from './paidTasks';
 import { BeforeSleep, type PartDeps } from './part';
 
 /** Opens the account of a run: there is one, whatever its items are. */

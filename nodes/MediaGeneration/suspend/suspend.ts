@@ -1,13 +1,13 @@
 /** Puts an execution to sleep until its tasks have finished. Its items are output if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { endpointOf } from '../task/earlier';
 import { plainFailureItem } from '../files/nodeError';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
+import { endpointOf } from '../base/json';
 import { CONTEXT_FIELD, lastDeadline, tasksIn, writeNotes, type WaitingItem } from './notes';
 import { tooltipFragment } from './resumeUrl';
 import { watchOver } from './watch';

@@ -1,7 +1,6 @@
 /** What the ledger's entries say of a request before it is sent. */
 import type { CreationRequest } from '../answers/request';
 import type { Failure } from '../base/outcomes';
-import { urlOf } from '../base/json';
 import { clockAheadMs, now } from '../base/clock';
 import type { UnrecordedRun } from '../n8n/retry';
 import type { Created } from './identity';
@@ -47,12 +46,6 @@ export type Earlier =
 	/** The notes can't be read, so it may be paid for. */
 	| { kind: 'unread'; failure: Failure }
 	| { kind: 'nothing' };
-
-/** Drops the query of a receive URL: the rest identifies it, and has no token. */
-export function endpointOf(url: string): string {
-	const parsed = urlOf(url);
-	return parsed === undefined ? url : parsed.origin + parsed.pathname;
-}
 
 /** Notes have times of the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
 export const toNote = (ms: number) => ms + clockAheadMs();
