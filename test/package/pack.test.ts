@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { resources } from '../../nodes/MediaGeneration/actions';
 import { type Packed, packedIn, root } from '../../scripts/pack';
@@ -15,10 +15,16 @@ function pack(): Packed {
 	return packedIn(output);
 }
 
-/** What the sources of a folder become in `dist/`. */
+/** What is more than types. */
+const CODE = /^(export )?(default |abstract |async )*(const|let|function|class) |^\{/m;
+
+/** What the sources of a folder become in `dist/`: a file of types alone becomes nothing. */
 function built(folder: string, kinds: RegExp): string[] {
 	return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
 		.filter((name) => kinds.test(name))
+		.filter(
+			(name) => !/ts$/.test(name) || CODE.test(readFileSync(join(root, folder, name), 'utf8')),
+		)
 		.map((name) => join('dist', folder, name).replace(/\.ts$/, '.js'));
 }
 
