@@ -68,7 +68,7 @@ export type ListExample = Example<
 		/** Of a task `ID | time`; of others `ID | name | description | link`, as far as there is one. */
 		entries?: string[];
 		/** Whether another page is asked for. */
-		goesOn?: boolean;
+		hasMore?: boolean;
 		/** Whether a task that is not here is surely not in the list. */
 		whole?: boolean;
 	}

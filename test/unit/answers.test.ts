@@ -118,7 +118,7 @@ test.each(examplesOf<ListExample>('list'))(
 		const { entries = [], next, isWhole } = read.ok ? read.value : {};
 		const shown = entries.map((each) => each.filter(Boolean).join(' | '));
 		expect(shown).toEqual(meaning.entries ?? []);
-		if (meaning.goesOn !== undefined) expect((next?.page ?? 1) > 1).toBe(meaning.goesOn);
+		if (meaning.hasMore !== undefined) expect((next?.page ?? 1) > 1).toBe(meaning.hasMore);
 		if (meaning.whole !== undefined) expect(isWhole).toBe(meaning.whole);
 	},
 );

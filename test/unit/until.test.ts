@@ -1,11 +1,7 @@
 /** When the answer to a question about a task counts, and how often it is asked. */
 import { backoffMs } from '../../nodes/MediaGeneration/base/backoff';
-import {
-	askUntilClear,
-	PAID,
-	UNSEEN,
-	countPoll,
-} from '../../nodes/MediaGeneration/transport/until';
+import { countPoll, PAID, UNSEEN } from '../../nodes/MediaGeneration/answers/poll';
+import { askUntilClear } from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
 import { answer, scriptedClient } from '../support/replies';

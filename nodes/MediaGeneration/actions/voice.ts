@@ -44,7 +44,7 @@ const voicesV3 = (provider: string, words: string): PickRoute => ({
 		return `/v3/voices?${query.toString()}`;
 	},
 	entryOf: (record) => voiceEntry({ ...record, provider: record.provider ?? provider }),
-	goesOn: (more) => more === true,
+	hasMore: (more) => more === true,
 });
 
 /** @param provider the only one whose voices are wanted */

@@ -1,4 +1,7 @@
-/** What an answer to a poll of a task means. Sources: docs/service.md, "Poll routes" and "HTTP". */
+/**
+ * What an answer to a poll of a task means, and when it counts. One answer can be wrong: throttling resembles a refused key, and a young task
+ * a missing one. Sources: docs/service.md, "Status", "Poll routes" and "HTTP".
+ */
 import { isObject } from '../base/json';
 import { limitIn, retryAfterMs } from './limits';
 import { deniesSuccess, type Reply } from './reply';
@@ -7,7 +10,7 @@ import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task has failed, but without an ID or beside `success: false`: that counts once another poll repeats it (`until.ts`). */
+	/** The task has failed, but without an ID or beside `success: false`: that counts once another poll repeats it. */
 	| { kind: 'unclear'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -54,4 +57,69 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 	return isThrottled
 		? { kind: 'busy', detail, httpStatus: status }
 		: { kind: 'unclear', task, detail };
+}
+
+/** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
+export interface RequiredRefusals {
+	polls: number;
+	ms: number;
+}
+
+/** Ends the wait for a paid task, polled or asleep. */
+export const PAID: RequiredRefusals = { polls: 3, ms: 60_000 };
+/** For any other question, which is asked once more. */
+export const TWICE: RequiredRefusals = { polls: 2, ms: 0 };
+
+/** What the polls of a task have shown so far. */
+export interface Seen {
+	/** Unusable answers in a row. */
+	busy: number;
+	/** Refusals since the task was last shown. `since` is epoch ms. */
+	refused: { polls: number; since: number };
+	/** The task's failure as one poll showed it, without an ID or beside `success: false`: it counts once another poll repeats it. */
+	unclear: Task | undefined;
+	/** A callback said that the task failed, which counts as one poll once the service says the same. */
+	reportedFailed: boolean;
+}
+
+export const UNSEEN: Seen = {
+	busy: 0,
+	refused: { polls: 0, since: 0 },
+	unclear: undefined,
+	reportedFailed: false,
+};
+
+export type Clear = Extract<Poll, { kind: 'task' | 'denied' | 'missing' }>;
+
+/** Adds a poll to the ones before. @returns also what is clear by now; undefined if another poll is needed */
+export function countPoll(
+	before: Seen,
+	poll: Poll,
+	{ nowMs, required }: { nowMs: number; required: RequiredRefusals },
+): { seen: Seen; clear: Clear | undefined } {
+	const seen = { ...before, busy: 0 };
+	switch (poll.kind) {
+		case 'busy':
+			return { seen: { ...seen, busy: before.busy + 1 }, clear: undefined };
+		case 'task':
+			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: poll };
+		case 'unclear': {
+			const { task } = poll;
+			const isRepeated = before.unclear !== undefined || before.reportedFailed;
+			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
+			return { seen: { ...seen, unclear: task }, clear };
+		}
+		case 'denied':
+		case 'missing': {
+			const { unclear, refused } = before;
+			// A service can drop a task that failed.
+			if (poll.kind === 'missing' && unclear !== undefined)
+				return { seen, clear: { kind: 'task', task: unclear } };
+			const polls = refused.polls + 1;
+			const since = refused.polls === 0 ? nowMs : refused.since;
+			const isFinal = poll.kind === 'denied' && poll.final === true;
+			const isEnough = isFinal || (polls >= required.polls && nowMs - since >= required.ms);
+			return { seen: { ...seen, refused: { polls, since } }, clear: isEnough ? poll : undefined };
+		}
+	}
 }

@@ -7,10 +7,10 @@ import type { Clock } from '../base/clock';
 import type { Limiter } from '../base/limiter';
 import type { ServiceClient } from '../transport/client';
 import { pollTask } from '../transport/pollTask';
-import type { Poll } from '../answers/poll';
+import { countPoll, PAID, UNSEEN, type Poll, type Seen } from '../answers/poll';
 import type { Task } from '../answers/task';
 import { notShown, timedOut } from '../answers/failures';
-import { PAID, UNCLEAR_PAUSE_MS, UNSEEN, countPoll, type Seen } from '../transport/until';
+import { UNCLEAR_PAUSE_MS } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended, type Made } from '../answers/verdict';
 import { pace, rarePace } from './pace';
 

@@ -86,6 +86,17 @@ async function requestWithin<T>(
 	}
 }
 
+/**
+ * Ends an upload. @returns why the request was not sent whole, undefined if it may have created something: only the request itself can tell that
+ * nothing was created after such an answer, unless it names a task
+ */
+function unsentReason(reply: Reply, upload: Upload | undefined): string | undefined {
+	const why = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
+	const isOpen = reply.answered ? leavesOpen(reply.status) : reply.kind === 'unanswered';
+	const isTaken = reply.answered && (reply.status < 300 || taskIdOf(reply.body) !== undefined);
+	return !isTaken && (isOpen || upload?.failure !== undefined) ? why : undefined;
+}
+
 /** Makes a client for webhooks, which are called many times a second. */
 export async function recentClient(context: N8nContext): Promise<ServiceClient> {
 	return await createClient(context, keptFor(context));
@@ -99,6 +110,22 @@ export async function createClient(
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
 
+	async function exchange(options: IHttpRequestOptions, signal: AbortSignal): Promise<Answer> {
+		const response = (await context.helpers.httpRequestWithAuthentication.call(
+			withSignal(context, signal),
+			CREDENTIAL,
+			options,
+			{ credentialsDecrypted: await credentialForRequest() },
+		)) as RawResponse;
+		const { statusCode: status, headers } = response;
+		const { text: raw, whole } = await readText(response.body);
+		const text = cleaner.key(raw);
+		const read = readJson(raw, ANSWER, whole);
+		// A text without the key may no longer be JSON, so it is taken out of the values.
+		if (text !== raw) read.body = mapTexts(read.body, cleaner.key);
+		return { answered: true, status, headers, text, ...read };
+	}
+
 	async function send(asked: ApiRequest): Promise<Reply> {
 		const { method, path, qs, purpose } = asked;
 		const { body, headers, upload } = encodeBody(asked);
@@ -110,32 +137,11 @@ export async function createClient(
 			encoding: 'stream',
 			headers: { Accept: 'application/json', ...headers },
 		};
-		const reply = await requestWithin<Answer>(
-			options,
-			{ ...asked, upload },
-			async (limited, signal) => {
-				const response = (await context.helpers.httpRequestWithAuthentication.call(
-					withSignal(context, signal),
-					CREDENTIAL,
-					limited,
-					{ credentialsDecrypted: await credentialForRequest() },
-				)) as RawResponse;
-				const { statusCode: status, headers: answered } = response;
-				const { text: raw, whole } = await readText(response.body);
-				const text = cleaner.key(raw);
-				const read = readJson(raw, ANSWER, whole);
-				// A text without the key may no longer be JSON, so it is taken out of the values.
-				if (text !== raw) read.body = mapTexts(read.body, cleaner.key);
-				return { answered: true, status, headers: answered, text, ...read };
-			},
-		);
+		const reply = await requestWithin(options, { ...asked, upload }, exchange);
 		if (reply.answered) account.noteThrottling(purpose, reply);
-		const why = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
-		// Only the request itself can tell then that nothing was created, unless the answer names a task.
-		const isOpen = reply.answered ? leavesOpen(reply.status) : reply.kind === 'unanswered';
-		const isTaken = reply.answered && (reply.status < 300 || taskIdOf(reply.body) !== undefined);
-		if (why !== undefined && !isTaken && (isOpen || upload?.failure !== undefined))
-			return { answered: false, kind: 'unsent', reason: cleaner.text(why) };
+		const unsent = unsentReason(reply, upload);
+		if (unsent !== undefined)
+			return { answered: false, kind: 'unsent', reason: cleaner.text(unsent) };
 		if (reply.answered) return reply;
 		const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
 		return { ...reply, reason: cleaner.text(reply.reason + at) };

@@ -10,7 +10,7 @@ export interface ListRoute<Entry> {
 	path: (page: number) => string;
 	entryOf: EntryOf<Entry>;
 	/** Returns whether to ask for another page; undefined stands for a service that says nothing of one. Without it, all comes at once. */
-	goesOn?: (more: boolean | undefined) => boolean;
+	hasMore?: (more: boolean | undefined) => boolean;
 	/** Whether it is asked only if no route before it has an entry. */
 	isFallback?: boolean;
 }
@@ -66,7 +66,7 @@ export async function readPages<Entry>(
 	for (let pages = 0; pages < mostPages && entries.length < limit; pages += 1) {
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) break;
-		const { path, entryOf, goesOn } = route;
+		const { path, entryOf, hasMore } = route;
 		const reading = { what, ...query, path: path(at.page), isOfAccount: true };
 		// If another route follows, nothing is gained by another try.
 		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
@@ -91,7 +91,7 @@ export async function readPages<Entry>(
 		const isEnough = read.ok && isPast?.(page.entries, read.value.answer) === true;
 		isWhole = page.isWhole || isEnough;
 		// A page that repeats another one is the end of what can be read, but not of the list.
-		const hasNext = page.entries.length > 0 && goesOn?.(page.more) === true;
+		const hasNext = page.entries.length > 0 && hasMore?.(page.more) === true;
 		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
 		if (isEnough) break;
 	}

@@ -67,7 +67,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 	}
 }
 
-/** Tells whether the service says that it has no such route, or no such page. Every other refusal leaves that open. */
+/** Returns whether the service says that it has no such route, or no such page. Every other refusal leaves that open. */
 export const saysNoRoute = ({ httpStatus = 0 }: Failure): boolean =>
 	[404, 405, 410, 501].includes(httpStatus);
 

@@ -48,7 +48,7 @@ export async function readTaskList(query: TaskListQuery): Promise<ListRead<Liste
 		return `/v1/tasks?${new URLSearchParams(fields).toString()}`;
 	};
 	const list: List<ListedTask> = {
-		routes: [{ path: pathAt, entryOf: taskIn, goesOn: (more) => more !== false }],
+		routes: [{ path: pathAt, entryOf: taskIn, hasMore: (more) => more !== false }],
 		idOf: ({ taskId }) => taskId,
 		isNone: saysNoRoute,
 		none: NONE,
@@ -60,7 +60,7 @@ export async function readTaskList(query: TaskListQuery): Promise<ListRead<Liste
 	return await readPages(list, { ...query, isPast });
 }
 
-/** Tells whether a page shows that order: equal times show none. */
+/** Returns whether a page shows that order: equal times show none. */
 function isNewestFirst(page: readonly ListedTask[]): boolean {
 	const times = page.map(({ createdAt = Infinity }) => createdAt);
 	const isSorted = times.every((time, at) => time <= (times[at - 1] ?? Infinity));
