@@ -20,7 +20,8 @@ async function compile() {
 /** Tabs, long lines and few marks make the package smaller than what tsc writes; so do no files of types alone, and no export set twice. */
 async function format() {
 	const few = { trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
-	const options = { parser: 'babel', singleQuote: true, useTabs: true, printWidth: 320, ...few };
+	const long = { useTabs: true, printWidth: 320, objectWrap: 'collapse' };
+	const options = { parser: 'babel', singleQuote: true, ...few, ...long };
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
 	for (const file of files.map((name) => join('dist', name))) {
 		const code = readFileSync(file, 'utf8').replace(/^exports\..* = void 0;$/gm, '');
