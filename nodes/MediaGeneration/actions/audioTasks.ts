@@ -1,11 +1,7 @@
-/** Makes something of a sound file: a transcript, a dubbing, another voice, the voice alone. All are forms (docs/service.md, "More routes"). */
+/** Makes something of a sound file: a transcript, a dubbing, another voice, the voice alone. */
 import type { INodeProperties } from 'n8n-workflow';
-import type { CreationRequest } from '../answers/request';
-import type { JsonObject } from '../base/json';
 import { transcriptOption } from './fileSettings';
-import type { ItemFields } from './fields';
-import { inputFile } from './inputFiles';
-import type { Operation } from './operation';
+import { audioExtraFields, fileField, fileOperation } from './fileOperation';
 import * as ui from './ui';
 import { providerPrefix } from './voice';
 import { voiceSettings, voiceSettingsField } from './voiceSettings';
@@ -13,13 +9,6 @@ import { callbackUrlField } from './waiting';
 
 const only = (operation: string, fields: readonly INodeProperties[]) =>
 	ui.shownWhen({ operation: [operation] }, fields);
-
-const fileField = ui.text('Input Data Field Name', 'inputBinaryField', {
-	required: true,
-	default: 'data',
-	hint: 'The name of the input field that holds the audio file to send',
-});
-const audioExtraFields = ui.extraFieldsOption('{"file_name": "interview"}');
 
 const tagOption = ui.toggle('Tag Audio Events', 'tagAudioEvents', {
 	default: true,
@@ -85,46 +74,6 @@ export const audioOptions: INodeProperties[] = [
 	...only('dub', [keepVoicesOption, speakersOption]),
 	...only('changeVoice', [noiseOption]),
 ];
-
-type Texts = Pick<Operation, 'value' | 'name' | 'action' | 'description'>;
-type Endpoint = Pick<CreationRequest, 'kind' | 'makesFile' | 'path' | 'usualFileMb'>;
-interface FileOperation extends Texts, Endpoint {
-	fields: ui.SentFields;
-	/** What is not sent as its field has it. */
-	apart?: (item: ItemFields) => JsonObject;
-	/** Whether services may want a Callback URL. */
-	callsBack?: boolean;
-}
-
-/** An operation that sends one file of the item. */
-function fileOperation(given: FileOperation): Operation {
-	const { kind, makesFile, path, usualFileMb, fields, apart, callsBack = false, ...texts } = given;
-	const labels = ui.labelsOf({
-		file: fileField,
-		...(callsBack && { receive_url: callbackUrlField }),
-	});
-	return {
-		...texts,
-		description: ui.costing(texts.description, 'according to the length of the recording'),
-		work: {
-			kind: 'creates',
-			callsBack,
-			files: (item) => {
-				const inputDataFieldName = item.requiredText(fileField);
-				return [inputFile(item, { name: 'file', inputDataFieldName }, fileField)];
-			},
-			request: (item) => {
-				const sent = item.sends(fields, audioExtraFields, apart?.(item));
-				return {
-					...{ kind, makesFile, path, usualFileMb, form: true },
-					...sent,
-					optional: `Audio: ${texts.name}`,
-					labels: { ...labels, ...sent.labels },
-				};
-			},
-		},
-	};
-}
 
 export const changeVoice = fileOperation({
 	value: 'changeVoice',
