@@ -39,16 +39,12 @@ export function* expectEarlier(
 	return () => ends.forEach((end) => end());
 }
 
-interface Tried {
-	item: Item;
-	asked: Asked;
-	earlier: Exclude<Earlier, { kind: 'created' | 'nothing' }>;
-}
+type Doubt = Exclude<Earlier, { kind: 'created' | 'nothing' }>;
 
 /** Takes up the task of a request that an earlier try sent, or may have sent, or says why it is not sent again. */
 export async function resumeOrRefuse(
 	deps: EarlierDeps,
-	{ item, asked, earlier }: Tried,
+	{ item, asked, earlier }: { item: Item; asked: Asked; earlier: Doubt },
 	create: () => Promise<Created | Failed>,
 ): Promise<Created | Failed> {
 	// A task whose ID is known can be fetched.
@@ -70,7 +66,7 @@ export async function resumeOrRefuse(
 async function settleDoubt(
 	deps: EarlierDeps,
 	asked: Asked,
-	earlier: Exclude<Tried['earlier'], { kind: 'unread' }>,
+	earlier: Exclude<Doubt, { kind: 'unread' }>,
 ): Promise<Created | Failed | undefined> {
 	const { ledger, spending } = deps;
 	const sought = { request: asked.request, ...earlier, isEarlier: true };

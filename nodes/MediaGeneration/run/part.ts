@@ -85,8 +85,8 @@ async function waitFor(
 	const deadline = Math.max(createdAt, since) + timeoutMs;
 	const watch = { taskId, createdAt, deadline, ...shownBy(part) };
 	const sleepSoon = waiting.kind === 'suspend' ? beforeSleep.sleepSoon : undefined;
-	const signals = { signal: runEnded, sleepSoon };
-	const waited = await waitForTask(watch, { client, polls, now, sleep, ...signals });
+	const polling = { client, polls, now, sleep, signal: runEnded, sleepSoon };
+	const waited = await waitForTask(watch, polling);
 	const { task } = waited;
 	spending.onPoll(taskId, task);
 	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
