@@ -14,7 +14,7 @@ import {
 } from 'n8n-workflow';
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/ui';
-import { credentialTest } from './methods/testedBy';
+import { credentialTest } from './methods/testMethod';
 import { resumeWebhooks, waitingTooltip } from './suspend/resumeUrl';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */

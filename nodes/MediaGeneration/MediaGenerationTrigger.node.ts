@@ -12,7 +12,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { readTriggerSettings, triggerFields } from './actions/trigger';
-import { credentialTest } from './methods/testedBy';
+import { credentialTest } from './methods/testMethod';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const triggerForBuilders = {

@@ -52,20 +52,23 @@ export interface ListRead<Entry> {
 	answer: Answer;
 }
 
-/** Throws a FailureError if it can't be read, or if there is none. */
-export async function readPages<Entry>(
-	{ what, routes, idOf, isNone, none }: List<Entry>,
+const tooLong = (what: string): Failure => ({
+	...unreadable(what, 'its pages have more than 100 MB together'),
+	description: 'Ask for fewer entries, with a lower limit or a filter.',
+});
+
+/** Walks through the pages of one route after the other. @yields each, and where the next one begins */
+async function* pagesOf<Entry>(
+	{ what, routes, idOf, isNone }: List<Entry>,
 	query: ListQuery<Entry>,
-): Promise<ListRead<Entry>> {
-	const { from, limit, mostPages = MAX_PAGES, isWanted, isPast } = query;
+) {
+	const { from, mostPages = MAX_PAGES } = query;
 	const seen = new ListSeen(idOf);
-	const entries: Entry[] = [];
-	let [at, isWhole] = [from ?? { route: 0, page: 1 }, false];
-	let first: Answer | undefined;
+	let at = from ?? { route: 0, page: 1 };
 	let characters = 0;
-	for (let pages = 0; pages < mostPages && entries.length < limit; pages += 1) {
+	for (let pages = 0; pages < mostPages; pages += 1) {
 		const route = routes[at.route];
-		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) break;
+		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) return;
 		const { path, entryOf, hasMore } = route;
 		const reading = { what, ...query, path: path(at.page), isOfAccount: true };
 		// If another route follows, nothing is gained by another try.
@@ -73,30 +76,38 @@ export async function readPages<Entry>(
 		const read = await attemptAsync(async () => {
 			const answer = await readReply(reading);
 			characters += answer.text.length;
-			if (characters > MAX_LIST) {
-				const failure = unreadable(
-					what ?? reading.path,
-					'its pages have more than 100 MB together',
-				);
-				const description = 'Ask for fewer entries, with a lower limit or a filter.';
-				throw new FailureError({ ...failure, description });
-			}
+			if (characters > MAX_LIST) throw new FailureError(tooLong(what ?? reading.path));
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
 		if (!read.ok && !isNone(read.failure)) throw new FailureError(read.failure);
-		if (read.ok) first ??= read.value.answer;
 		// Some services have no page beyond the last one.
 		const page = read.ok ? read.value.page : seen.page([], entryOf, reading.path);
-		for (const entry of page.entries) if (isWanted?.(entry) !== false) entries.push(entry);
-		const isEnough = read.ok && isPast?.(page.entries, read.value.answer) === true;
-		isWhole = page.isWhole || isEnough;
 		// A page that repeats another one is the end of what can be read, but not of the list.
 		const hasNext = page.entries.length > 0 && hasMore?.(page.more) === true;
 		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
-		if (isEnough) break;
+		yield { page, answer: read.ok ? read.value.answer : undefined, next: at };
 	}
-	if (first === undefined) throw new FailureError(none);
-	const isLast = routes[at.route]?.isFallback ?? at.route >= routes.length;
+}
+
+/** Throws a FailureError if it can't be read, or if there is none. */
+export async function readPages<Entry>(
+	list: List<Entry>,
+	query: ListQuery<Entry>,
+): Promise<ListRead<Entry>> {
+	const { limit, isWanted, isPast } = query;
+	const entries: Entry[] = [];
+	let [at, isWhole]: [ListPosition | undefined, boolean] = [undefined, false];
+	let first: Answer | undefined;
+	for await (const { page, answer, next } of pagesOf(list, query)) {
+		first ??= answer;
+		at = next;
+		for (const entry of page.entries) if (isWanted?.(entry) !== false) entries.push(entry);
+		const isEnough = answer !== undefined && isPast?.(page.entries, answer) === true;
+		isWhole = page.isWhole || isEnough;
+		if (isEnough || entries.length >= limit) break;
+	}
+	if (first === undefined || at === undefined) throw new FailureError(list.none);
+	const isLast = list.routes[at.route]?.isFallback ?? at.route >= list.routes.length;
 	isWhole &&= entries.length <= limit;
 	return {
 		entries: entries.slice(0, limit),
