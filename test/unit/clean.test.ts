@@ -1,11 +1,6 @@
 /** What leaves holds no key, no secret and no token; everything else leaves as it is. */
-import {
-	Cleaner,
-	cleanerOf,
-	cleanly,
-	inBackground,
-	logOf,
-} from '../../nodes/MediaGeneration/n8n/clean';
+import { Cleaner, cleanerOf, cleanly } from '../../nodes/MediaGeneration/n8n/clean';
+import { inBackground, logOf } from '../../nodes/MediaGeneration/n8n/log';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';
 

@@ -102,5 +102,5 @@ test('the network has one door for the service and one for files', () => {
 
 test("n8n's log is written to in one place, which cleans what is written", () => {
 	const logging = sources.filter(({ text }) => /\blogger\??\.\w/.test(text));
-	expect(logging.map(({ file }) => file)).toEqual(['n8n/clean.ts']);
+	expect(logging.map(({ file }) => file)).toEqual(['n8n/log.ts']);
 });

@@ -1,6 +1,7 @@
 /** Sums up an execution in values by which n8n's list finds it: its tasks, what they cost, and how it ended. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { cleanerOf, quietly } from '../n8n/clean';
+import { cleanerOf } from '../n8n/clean';
+import { quietly } from '../n8n/log';
 import { executionValues, MAX_VALUE } from '../n8n/editor';
 import { isObject, sumOf } from '../base/json';
 import { outcomes, type Outcome } from '../base/outcomes';

@@ -1,8 +1,7 @@
 /** Removes the API key, the callback secret, and the tokens of URLs that call this n8n from items, errors, hints and logs. */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/work';
-import { messageOf } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { mapTexts, urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './realClock';
@@ -120,34 +119,6 @@ export class Cleaner {
 		this.error(error.cause, depth + 1);
 		return error;
 	}
-}
-
-/** Ignores exceptions: a failed note, hint or log line must not end the run. */
-export function quietly(tell: () => void): void {
-	try {
-		tell();
-	} catch {
-		// There is no other place to report it.
-	}
-}
-
-type Log = Record<'info' | 'warn', (line: string) => void>;
-
-export function logOf(context: Pick<IExecuteFunctions, 'logger'>): Log {
-	const { logger } = context;
-	const clean = (line: string) => onOneLine(cleanerOf(context).text(`Media Generation: ${line}`));
-	return {
-		info: (line: string) => quietly(() => logger.info(clean(line))),
-		warn: (line: string) => quietly(() => logger.warn(clean(line))),
-	};
-}
-
-/** Leaves work to itself. A failure of it is logged. */
-export function inBackground(
-	context: Pick<IExecuteFunctions, 'logger'>,
-	work: Promise<unknown>,
-): void {
-	work.catch((error: unknown) => logOf(context).warn(`unexpected failure: ${messageOf(error)}`));
 }
 
 const cleaners = new WeakMap<object, Cleaner>();

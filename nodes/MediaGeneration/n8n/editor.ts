@@ -1,7 +1,8 @@
 /** What n8n shows beside the items: hints above the output, and values by which executions can be found in the list. */
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { onOneLine } from '../base/words';
-import { cleanerOf, logOf, quietly } from './clean';
+import { cleanerOf } from './clean';
+import { logOf, quietly } from './log';
 
 /** The editor renders hints, a sleeping node's tooltip and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
 export const inHtml = (text: string) =>

@@ -1,7 +1,8 @@
 /** Reads what n8n hands to a webhook, and what it answers; refuses a call in words. */
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { messageOf } from '../base/outcomes';
-import { cleanerOf, logOf } from './clean';
+import { cleanerOf } from './clean';
+import { logOf } from './log';
 import { pause } from './realClock';
 
 type CallRequest = ReturnType<IWebhookFunctions['getRequestObject']> & {

@@ -2,7 +2,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { adviceOn, missingOperation } from '../actions/refusal';
 import { asText } from '../base/json';
-import { logOf } from '../n8n/clean';
+import { logOf } from '../n8n/log';
 import { createTask, NOT_CREATED, type CreateDeps, type Submitted } from '../task/create';
 import { SENT_AGAIN } from '../answers/creation';
 import type { Created } from '../task/identity';

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../base/boundedMap';
 import { showHint } from '../n8n/editor';
-import { logOf } from '../n8n/clean';
+import { logOf } from '../n8n/log';
 import { partsToCreate, type Item, type ItemResult } from './item';
 import type { Run } from './run';
 

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/executionSummary';
 import { recordIn, shownOutputs } from '../files/shownItem';
 import type { ShownOutput } from '../files/storedFile';
-import { quietly } from '../n8n/clean';
+import { quietly } from '../n8n/log';
 import { showHint, warn } from '../n8n/editor';
 import { imageLimits } from '../actions/model';
 import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';

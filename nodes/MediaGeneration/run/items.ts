@@ -1,5 +1,5 @@
 /** Runs all items of a run at once. A failure that ends the run halts all of them. */
-import { inBackground } from '../n8n/clean';
+import { inBackground } from '../n8n/log';
 import { inPieces } from '../n8n/realClock';
 import { timerLeftMs } from '../n8n/sleep';
 import { conclude, continuesAfter, failureOf } from './conclude';

@@ -6,7 +6,7 @@ import { shownOutputs } from '../files/shownItem';
 import { carryInput } from '../files/delivery';
 import type { ItemFields } from '../actions/fields';
 import { includeInputOption } from '../actions/waiting';
-import { logOf } from '../n8n/clean';
+import { logOf } from '../n8n/log';
 import { attempt, type Failure } from '../base/outcomes';
 import { hintAtFailures, showCosts } from './hints';
 import type { FailedResult, ItemResult, ItemState } from './item';

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { logOf } from '../n8n/clean';
+import { logOf } from '../n8n/log';
 import type { Clock } from '../base/clock';
 
 /**

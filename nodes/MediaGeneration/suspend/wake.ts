@@ -4,7 +4,7 @@ import { BoundedMap } from '../base/boundedMap';
 import { now } from '../base/clock';
 import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
-import { inBackground } from '../n8n/clean';
+import { inBackground } from '../n8n/log';
 import { answeredStatus, CallRefusal, refuse } from '../n8n/webhookCall';
 import { callSelf } from '../transport/client';
 import { pollUntilOneRuns, type TaskEnd } from './ends';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { backoffMs } from '../base/backoff';
 import { OncePerMinute } from '../base/clock';
 import { Limiter } from '../base/limiter';
-import { inBackground, logOf } from '../n8n/clean';
+import { inBackground, logOf } from '../n8n/log';
 import { realClock } from '../n8n/realClock';
 import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';

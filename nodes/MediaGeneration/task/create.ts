@@ -4,7 +4,7 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { CreationRequest } from '../answers/request';
-import { inBackground, logOf } from '../n8n/clean';
+import { inBackground, logOf } from '../n8n/log';
 import type { ServiceClient } from '../transport/client';
 import { backoffMs } from '../base/backoff';
 import { unlessAborted } from '../base/abort';

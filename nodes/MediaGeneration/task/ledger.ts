@@ -2,7 +2,7 @@
  * Notes in the node's context what this execution paid for, or may have paid for: further tries and n8n's Retry take it up instead of
  * creating it again. A loop runs the node with another run index, so it creates again.
  */
-import { quietly } from '../n8n/clean';
+import { quietly } from '../n8n/log';
 import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { getOrCreate } from '../base/boundedMap';
 import type { UnrecordedRun } from '../n8n/retry';

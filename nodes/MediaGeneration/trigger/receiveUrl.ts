@@ -1,7 +1,7 @@
 /** Makes the callback URLs that the action node hands to the service. */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../n8n/editor';
-import { logOf } from '../n8n/clean';
+import { logOf } from '../n8n/log';
 import { BoundedMap } from '../base/boundedMap';
 import { isPrivateHost } from '../transport/baseUrl';
 import { publishedMethods } from '../transport/client';
