@@ -1,18 +1,11 @@
 /** Reads and checks the fields of one item. Every refusal says which field is wrong and what it should be (outcome `invalid`). */
-import type {
-	IBinaryKeyData,
-	IBinaryData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/outcomes';
 import { asBoolean, asNumber, asText, type JsonObject } from '../base/json';
-import { itemFiles } from '../n8n/itemFiles';
 import { idProblem } from '../base/pathPart';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
-import { checkTyped, expressionIn, NodeParameters, objectIn, rowsIn, valueIn } from './parameters';
+import { GivenValues } from './givenValues';
+import { checkTyped, expressionIn } from './parameters';
 import * as ui from './ui';
 
 /** A file of an item that goes into its request. */
@@ -23,61 +16,7 @@ export interface InputFile {
 	binary: IBinaryData;
 }
 
-export class ItemFields {
-	private resolved: JsonObject | undefined;
-
-	constructor(
-		private readonly context: IExecuteFunctions,
-		readonly itemIndex: number,
-		private readonly parameters = new NodeParameters(context),
-	) {}
-
-	get input(): INodeExecutionData {
-		return this.context.getInputData()[this.itemIndex] ?? { json: {} };
-	}
-
-	get files(): IBinaryKeyData {
-		return itemFiles(this.context, this.itemIndex);
-	}
-
-	/** Returns the one that the workflow is set to. */
-	get timeZone(): string {
-		return this.context.getTimezone();
-	}
-
-	/** Reads a field, or the option or filter of that name. Returns undefined if the workflow has none, e.g. because it is hidden. A locator may be a plain text. */
-	raw(name: string): unknown {
-		const isOption = Object.hasOwn(this.options, name);
-		return (
-			valueIn(isOption ? this.options[name] : this.parameters.read(name, this.itemIndex, null)) ??
-			undefined
-		);
-	}
-
-	/** Options, filters and voice settings. n8n resolves a whole collection on each reading; once per item is enough. */
-	get options(): JsonObject {
-		const collection = (name: string) => objectIn(this.parameters.read(name, this.itemIndex, {}));
-		this.resolved ??= {
-			...collection('filters'),
-			...collection('voiceSettings'),
-			...collection('options'),
-		};
-		return this.resolved;
-	}
-
-	/** Whether the workflow has a field or an option, even if its expression leads to nothing. */
-	private has(name: string): boolean {
-		const isOption = Object.hasOwn(this.options, name);
-		return isOption || this.raw(name) !== undefined || this.parameters.typed(name) !== undefined;
-	}
-
-	rows({ displayName, name, options = [] }: INodeProperties): JsonObject[] {
-		const entry = options[0]?.name ?? '';
-		const typed = rowsIn(this.parameters.typed(name), entry);
-		for (const value of typed.flatMap((row) => Object.values(row))) checkTyped(value, displayName);
-		return rowsIn(this.raw(name), entry);
-	}
-
+export class ItemFields extends GivenValues {
 	/** Returns undefined for an empty field. Only a text of several rows keeps the spaces and line ends around it. */
 	text({ displayName, name, typeOptions }: INodeProperties): string | undefined {
 		const value = this.raw(name) ?? '';
@@ -169,7 +108,7 @@ export class ItemFields {
 	}
 
 	/** Returns undefined for an empty field, and for a switch or a number that is hidden or was not added. */
-	private valueOf(field: INodeProperties): unknown {
+	private valueFor(field: INodeProperties): unknown {
 		const { name, type, required, allowArbitraryValues } = field;
 		if (type === 'options' && !allowArbitraryValues) return this.choice(field) || undefined;
 		const isText = type !== 'boolean' && type !== 'number';
@@ -181,7 +120,7 @@ export class ItemFields {
 	/** Reads what a request sends. Returns undefined if nothing is set. */
 	private sent(fields: ui.SentFields): JsonObject | undefined {
 		const read = Object.entries(fields).flatMap(([name, field]) => {
-			const value = ui.isField(field) ? this.valueOf(field) : this.sent(field);
+			const value = ui.isField(field) ? this.valueFor(field) : this.sent(field);
 			return value === undefined ? [] : [[name, value] as const];
 		});
 		return read.length === 0 ? undefined : Object.fromEntries(read);
