@@ -405,6 +405,16 @@ describe('paid once', () => {
 		list: NO_LIST,
 	};
 
+	test('Retry creates a task anew only if it failed', async () => {
+		const { json, sent } = await runNode({
+			parameters: [sound, { ...sound, text: 'b' }],
+			tasks: [taskWith({}), broken, taskWith({})],
+			retries: [{ changed: false }],
+		});
+		expect(json).toMatchObject([{ task_id: idOf(0) }, { task_id: idOf(2), status: 'done' }]);
+		expect(sent).toHaveLength(3);
+	});
+
 	test('the option has it sent again, which is said', async () => {
 		const parameters = [
 			{ ...sound, text: 'a' },
