@@ -17,17 +17,14 @@ async function compile() {
 	});
 }
 
-/** Tabs, long lines and few marks make the package smaller than what tsc writes; so do no files of types alone, and no export set twice. */
+/** Tabs, long lines and few marks make the package smaller than what tsc writes. */
 async function format() {
 	const few = { trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
 	const long = { useTabs: true, printWidth: 320, objectWrap: 'collapse' };
 	const options = { parser: 'babel', singleQuote: true, ...few, ...long };
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
-	for (const file of files.map((name) => join('dist', name))) {
-		const code = readFileSync(file, 'utf8').replace(/^exports\..* = void 0;$/gm, '');
-		if (/^"use strict";\s*Object\.\w+\(exports, "__esModule", .*\);\s*$/.test(code)) rmSync(file);
-		else writeFileSync(file, await prettier.format(code, options));
-	}
+	for (const file of files.map((name) => join('dist', name)))
+		writeFileSync(file, await prettier.format(readFileSync(file, 'utf8'), options));
 }
 
 /** Icons and codex files lie beside the compiled classes: n8n looks for them there. */
