@@ -148,6 +148,19 @@ test('a task that another process made is not taken for one that the list shows 
 	expect(await found({ isEarlier: false })).toEqual(['a', 'b']);
 });
 
+test('nor if the search ends before that', async () => {
+	const stop = new AbortController();
+	const { search, client } = setting([taskOf('a')], {
+		instead: (_, count) => {
+			if (count > 1) stop.abort();
+			return undefined;
+		},
+	});
+	const finding = await search({ isEarlier: false }, stop);
+	expect(finding).toMatchObject({ kind: 'unfound', candidates: [{ taskId: 'a' }] });
+	expect(client.account.made.has('a')).toBe(false);
+});
+
 test('a task of this process is nobody else’s; nor is one that an equal request could have made', async () => {
 	const known = setting([taskOf('a')]);
 	known.client.account.created('a', START);

@@ -51,6 +51,7 @@ const LISTED_AFTER_MS = 15_000;
 const MAX_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
+const YOUNG = 'it may not show it yet';
 const unreadList = (why: string) => unreadable('The list of tasks', why);
 
 /** Requests whose task is not known yet: sent, or searched for. */
@@ -81,7 +82,7 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		candidates: [],
 		unread: unreadList('it was not asked for'),
 	};
-	let refusals = 0;
+	let [refusals, isYoung] = [0, true];
 	for (const ms of isEarlier ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), runEnded);
 		if (runEnded.aborted) break;
@@ -89,14 +90,21 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		if (read.ok) finding = read.value;
 		else if (isUnread(finding)) finding.unread = read.failure;
 		const isListed = since + ms >= endedBefore + LISTED_AFTER_MS;
-		if (!isListed && finding.kind === 'unfound')
-			finding.unread ??= unreadList('it may not show it yet');
+		isYoung = !isListed && ms !== READ_AFTER_MS.at(-1);
+		if (!isListed && finding.kind === 'unfound') finding.unread ??= unreadList(YOUNG);
 		if (isListed && (finding.kind === 'created' || (isEarlier && !isUnread(finding)))) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
-	if (finding.kind === 'created') client.account.created(finding.taskId);
-	return finding;
+	if (finding.kind === 'unfound') return finding;
+	const { taskId, answer: raw } = finding;
+	if (!isYoung) {
+		client.account.created(taskId);
+		return finding;
+	}
+	// A search that ended early has not seen what the list shows later.
+	const candidate = { taskId, raw, createdAt: undefined, moment: undefined };
+	return { kind: 'unfound', candidates: [candidate], unread: unreadList(YOUNG) };
 }
 
 type Age = 'older' | 'since' | 'unknown';
