@@ -6,7 +6,7 @@ import { showHint, warn } from '../n8n/editor';
 import { cleanerOf } from '../n8n/clean';
 import { logOf, quietly } from '../n8n/log';
 import { isToolRun, storeOf, workflowSettings } from '../n8n/execution';
-import { callSelf } from '../transport/client';
+import { callSelf } from '../transport/selfCall';
 import { dependsOnItems } from '../transport/credentials';
 import { callbackUrlProblem } from '../trigger/receiveUrl';
 import { CONTEXT_FIELD, notesReference } from './notes';

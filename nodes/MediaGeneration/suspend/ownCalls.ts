@@ -1,7 +1,7 @@
 /** Calls of this node to the resume URL of its own sleeping executions, and what their replies mean. */
 import type { IDataObject } from 'n8n-workflow';
 import { asText, isObject, type JsonObject } from '../base/json';
-import type { SelfReply } from '../transport/client';
+import type { SelfReply } from '../transport/selfCall';
 import type { Sleep } from './notes';
 import { WEBHOOK_PATH } from './resumeUrl';
 

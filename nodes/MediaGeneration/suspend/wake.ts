@@ -6,7 +6,7 @@ import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
 import { inBackground } from '../n8n/log';
 import { answeredStatus, CallRefusal, refuse } from '../n8n/webhookCall';
-import { callSelf } from '../transport/client';
+import { callSelf } from '../transport/selfCall';
 import { pollUntilOneRuns, type TaskEnd } from './ends';
 import { lastDeadline } from './notes';
 import { meaningOf, ownCall } from './ownCalls';

@@ -7,7 +7,8 @@ import { inBackground, logOf } from '../n8n/log';
 import { realClock } from '../n8n/realClock';
 import { pace, rarePace } from '../task/pace';
 import { waitForTask } from '../task/wait';
-import { callSelf, type SelfReply, type ServiceClient } from '../transport/client';
+import type { ServiceClient } from '../transport/client';
+import { callSelf, type SelfReply } from '../transport/selfCall';
 import { lastDeadline, type Sleep, type WaitingTask } from './notes';
 import { meaningOf, ownCall, shownReply } from './ownCalls';
 

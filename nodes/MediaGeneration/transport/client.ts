@@ -5,7 +5,7 @@
 import { leavesOpen } from '../answers/creation';
 import type { Answer, NoAnswer, Reply } from '../answers/reply';
 import { taskIdOf } from '../answers/task';
-import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
+import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
 import { FailureError, invalid, messageOf } from '../base/outcomes';
 import { readJson, readText } from '../base/bounded';
@@ -46,14 +46,14 @@ export interface ServiceClient {
 	send(request: ApiRequest): Promise<Reply>;
 }
 
-interface RawResponse {
+export interface RawResponse {
 	statusCode: number;
 	headers: Record<string, unknown>;
 	body: unknown;
 }
 
 /** Makes one request within its time. Never rejects. */
-async function requestWithin<T>(
+export async function requestWithin<T>(
 	options: IHttpRequestOptions,
 	{ timeoutMs, signal, upload }: { timeoutMs: number; signal?: AbortSignal; upload?: Upload },
 	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
@@ -148,41 +148,6 @@ export async function createClient(
 	}
 
 	return { credentials, account, send };
-}
-
-/** Makes a request to this n8n itself, without any credential. */
-async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
-	return await requestWithin(options, { timeoutMs }, async (limited) => {
-		return (await context.helpers.httpRequest(limited)) as RawResponse;
-	});
-}
-
-/** Asks for which methods a webhook of this n8n is published, by a CORS preflight, which starts nothing. Undefined if unknown. */
-export async function publishedMethods(
-	context: N8nContext,
-	url: string,
-): Promise<string | undefined> {
-	const method = 'OPTIONS' as string as IHttpRequestMethods;
-	const headers = { Origin: new URL(url).origin };
-	const response = await askSelf(context, { method, url, headers }, 3_000);
-	if ('answered' in response) return undefined;
-	const methods = response.headers['access-control-allow-methods'];
-	return typeof methods === 'string' && methods.startsWith('OPTIONS') ? methods : undefined;
-}
-
-/** What this n8n answers to a call of this process. */
-export type SelfReply =
-	{ status: number; body: unknown; location: unknown } | { status: undefined; reason: string };
-
-export async function callSelf(
-	context: N8nContext,
-	{ timeoutMs = 20_000, ...call }: { url: string; body: IDataObject; timeoutMs?: number },
-): Promise<SelfReply> {
-	const options = { method: 'POST', ...call, json: true } as const;
-	const response = await askSelf(context, options, timeoutMs);
-	if ('answered' in response) return { status: undefined, reason: response.reason };
-	const { statusCode, body: said, headers } = response;
-	return { status: statusCode, body: said, location: headers.location };
 }
 
 /** Throws a FailureError. */

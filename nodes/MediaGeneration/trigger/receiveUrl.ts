@@ -4,7 +4,7 @@ import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/log';
 import { BoundedMap } from '../base/boundedMap';
 import { isPrivateHost } from '../transport/baseUrl';
-import { publishedMethods } from '../transport/client';
+import { publishedMethods } from '../transport/selfCall';
 import type { Credentials } from '../transport/credentials';
 import { invalid } from '../base/outcomes';
 import { urlOf } from '../base/json';
