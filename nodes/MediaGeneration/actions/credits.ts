@@ -1,6 +1,7 @@
 /** Reads credits and API keys, which costs nothing: `GET /v1/credits`, `GET /v1/api-keys` (docs/service.md, "Endpoints"). */
 import { FailureError } from '../base/outcomes';
-import { isObject, mapTexts, type JsonObject } from '../base/json';
+import { mapTexts } from '../base/mapTexts';
+import { isObject, type JsonObject } from '../base/json';
 import { recordsOf } from '../answers/lists';
 import { readBody } from '../transport/reading';
 import { unreadable } from '../answers/failures';

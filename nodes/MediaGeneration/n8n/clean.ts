@@ -3,7 +3,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/work';
 import { onOneLine } from '../base/words';
-import { mapTexts, urlOf, type JsonObject } from '../base/json';
+import { mapTexts } from '../base/mapTexts';
+import { urlOf, type JsonObject } from '../base/json';
 import { inPieces } from './realClock';
 
 /**

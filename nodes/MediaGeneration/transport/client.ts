@@ -10,7 +10,7 @@ import { accountOf, type Account, type Purpose } from './account';
 import { FailureError, invalid, messageOf } from '../base/outcomes';
 import { readJson, readText } from '../base/bounded';
 import { ANSWER } from '../base/bounds';
-import { mapTexts } from '../base/json';
+import { mapTexts } from '../base/mapTexts';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body, type Upload } from './body';
 import { timeLimit, unlessAborted } from '../base/abort';
