@@ -17,14 +17,18 @@ async function compile() {
 	});
 }
 
-/** Tabs, long lines and few marks make the package smaller than what tsc writes. */
+/** Tabs, long lines and few marks make the package smaller than what tsc writes. It also writes empty files for types alone, and sets each export twice. */
 async function format() {
 	const few = { trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
 	const long = { useTabs: true, printWidth: 320, objectWrap: 'collapse' };
 	const options = { parser: 'babel', singleQuote: true, ...few, ...long };
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
-	for (const file of files.map((name) => join('dist', name)))
-		writeFileSync(file, await prettier.format(readFileSync(file, 'utf8'), options));
+	for (const file of files.map((name) => join('dist', name))) {
+		const code = readFileSync(file, 'utf8').replace(/^exports\..* = void 0;$/gm, '');
+		const isEmpty = /^"use strict";\s*Object\.\w+\(exports, "__esModule", .*\);\s*$/.test(code);
+		if (isEmpty) rmSync(file);
+		else writeFileSync(file, await prettier.format(code, options));
+	}
 }
 
 /** Icons and codex files lie beside the compiled classes: n8n looks for them there. */
