@@ -114,10 +114,10 @@ function excuseOfKilled(
 		({ executionId, atMs, said }) =>
 			executionId === again.executionId && atMs <= again.atMs && said === 'list',
 	);
-	const { ids = [] } = seen.at(-1) ?? {};
+	const { ids } = seen.at(-1) ?? {};
+	if (ids !== undefined && first.task === undefined) return 'nothing was created';
 	// A Retry reads until a list is 15 s behind.
-	if (list.lag > 15 && seen.length > 0 && !ids.includes(first.task?.id ?? ''))
-		return 'listed too late';
+	if (list.lag > 15 && ids?.includes(first.task?.id ?? '') === false) return 'listed too late';
 	const isBetween = first.executionId !== n8n.executions[0]?.id && !node.savesProgress;
 	return isBetween && node.before === 'fails' ? 'begun elsewhere' : undefined;
 }

@@ -1,4 +1,4 @@
-/** Watches the sleeping executions of this process, one loop each, so that a lost callback leaves none asleep until its deadline. */
+/** Watches the sleeping executions of this process, one loop each, so that while it lives a lost callback leaves none asleep until its deadline. */
 import type { IDataObject } from 'n8n-workflow';
 import { backoffMs } from '../base/backoff';
 import { OncePerMinute } from '../base/clock';

@@ -1,6 +1,6 @@
 /**
  * Searches the service's list for the task of a creation whose answer never came. It takes the one task that is surely it; any other
- * possible task is a candidate. A list without it proves nothing.
+ * possible task is a candidate. A list without it proves nothing of a request that was sent.
  */
 import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';

@@ -121,7 +121,7 @@ export class Spending {
 		return { tasks: size, credits: sumOf(named), unnamed: size - named.length };
 	}
 
-	/** Returns hints for the editor on what a run cost, of at most 120 characters each. */
+	/** Returns hints for the editor on what a run cost. */
 	hints(): Array<{ type: 'info' | 'warning'; message: string }> {
 		const { spent, takenUp } = this;
 		if (spent.tasks + takenUp.size === 0) return [];
