@@ -28,6 +28,19 @@ test('a POST can succeed without a word', async () => {
 	expect(await askOptional({ ...asked, body: {} }, 'delete tasks')).toEqual({});
 });
 
+test.each<[object, object | undefined, boolean]>([
+	[{ status: 'error', error: 'it can not be deleted' }, { task_ids: ['a'] }, false],
+	[{ errors: [{ task_id: 'a' }] }, { task_ids: ['a'] }, false],
+	[{ success: true, errors: [{ task_id: 'a' }] }, { task_ids: ['a'] }, true],
+	[{ success: true, error: 'the index is not ready', tasks: [] }, undefined, false],
+	[{ status: 'error', error: 'the account is locked' }, undefined, false],
+])('what an answer says inside 200: %j', async (said, body, isRead) => {
+	const { clock, ...asked } = reading(() => answer(200, said));
+	const read = readReply({ ...asked, clock, ...(body && { body: { ...body } }) });
+	const ended = await clock.run(read.then(() => true).catch(() => false));
+	expect(ended).toBe(isRead);
+});
+
 test.each<[Reply, RegExp]>([
 	[answer(403, '<html>Just a moment'), /in front of the service/],
 	[answer(403, { error: 'Ask whoever is in front of the service' }), /Check the API key/],

@@ -24,7 +24,9 @@ export async function readTask(from: ReadSource, taskId: string): Promise<Task> 
 	if (poll.kind === 'denied' || poll.kind === 'missing')
 		throw new FailureError(notShown(taskId, poll));
 	const { httpStatus } = poll.kind === 'busy' ? poll : {};
-	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, { httpStatus }), taskId });
+	// A 401 or 403 of the service itself is no such answer.
+	const answered = { httpStatus, isPage: true };
+	throw new FailureError({ ...unreadable(`Task ${taskId}`, poll.detail, answered), taskId });
 }
 
 const createdAfterFilter = ui.dateTime('Created After', 'createdAfter', {

@@ -1,8 +1,9 @@
 /** Reads a page of a list: where its records are, and whether more will come (docs/service.md, "More routes"). */
-import { asBoolean, asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
+import { asBoolean, asNumber, isGiven, isObject, type JsonObject } from '../base/json';
 import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
+import { isFilled } from './reply';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
@@ -17,20 +18,15 @@ export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
 	return found.find((records) => records !== undefined);
 }
 
-/** Objects around the records, and those beside them that say whether more follows. */
-const PLACE_NAMES = [
-	...[...RECORD_NAMES, 'result', 'response', 'pagination', 'paging', 'page_info', 'pageInfo'],
-	...['meta', 'links', '_links'],
-];
-
+/** Lists the objects around the records, and those beside them, such as `pagination`. */
 function placesIn(body: unknown, depth = 0): JsonObject[] {
 	if (!isObject(body) || depth > MAX_LEVELS) return [];
-	return [body, ...PLACE_NAMES.flatMap((name) => placesIn(body[name], depth + 1))];
+	return [body].concat(Object.values(body).flatMap((each) => placesIn(each, depth + 1)));
 }
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
-const totalOf = ({ total, total_count, totalCount, count }: JsonObject): number =>
-	[total, total_count, totalCount, count].reduce<number>(
+const totalOf = ({ total, total_count, totalCount }: JsonObject): number =>
+	[total, total_count, totalCount].reduce<number>(
 		(most, each) => Math.max(most, asNumber(each) ?? 0),
 		0,
 	);
@@ -39,7 +35,7 @@ const totalOf = ({ total, total_count, totalCount, count }: JsonObject): number 
 function saysMore(places: readonly JsonObject[]): boolean | undefined {
 	const said = places.flatMap(({ has_more, hasMore }) => [has_more, hasMore].map(asBoolean));
 	const hasNext = ({ next, next_page, nextPage, next_cursor, nextCursor }: JsonObject) =>
-		[next, next_page, nextPage, next_cursor, nextCursor].some((each) => asText(each) !== undefined);
+		[next, next_page, nextPage, next_cursor, nextCursor].some(isFilled);
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
 	const isBefore = (place: JsonObject) => {
 		const { page, limit, page_size = limit } = place;
@@ -81,6 +77,8 @@ export class ListSeen<Entry> {
 		this.isReadable &&= readable.length === records.length;
 		const places = placesIn(body);
 		for (const place of places) this.total = Math.max(this.total, totalOf(place));
+		// Elsewhere a count can be of anything.
+		if (isObject(body)) this.total = Math.max(this.total, asNumber(body.count) ?? 0);
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
 		const more = saysMore(places) ?? (records.length === 0 ? false : undefined);

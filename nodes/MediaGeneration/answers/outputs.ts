@@ -155,11 +155,12 @@ function inOrder(files: readonly Found[], type: string): Found[] {
 	return [...files].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Leaves out previews and what may be a page, where there is something better. A transcript is not better than a sound. */
-function bestOf(all: readonly Found[]): readonly Found[] {
+/** Leaves out previews and what may be a page, where there is something better. A transcript is not better than what may be a sound. */
+function bestOf(all: readonly Found[], type: string): readonly Found[] {
 	const whole = all.filter(({ isPreview }) => !isPreview);
 	const sure = whole.filter(({ isSure }) => isSure);
-	if (sure.some(({ kind }) => kind !== 'transcript')) return sure;
+	const isEnough = TO_TEXT.test(type) || sure.some(({ kind }) => kind !== 'transcript');
+	if (isEnough && sure.length > 0) return sure;
 	return whole.length > 0 ? whole : all;
 }
 
@@ -196,7 +197,7 @@ export function outputsOf(
 		}
 		level = below;
 	}
-	const best = inOrder(bestOf([...found.values()]), type);
+	const best = inOrder(bestOf([...found.values()], type), type);
 	// Beside a transcript, a sound is what was transcribed.
 	const isText = TO_TEXT.test(type) && best.some(({ kind }) => kind === 'transcript');
 	const results = isText ? best.filter(({ kind }) => kind === 'transcript') : best;

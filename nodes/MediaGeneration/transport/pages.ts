@@ -70,7 +70,7 @@ async function* pagesOf<Entry>(
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) return;
 		const { path, entryOf, hasMore } = route;
-		const reading = { what, ...query, path: path(at.page), isOfAccount: true };
+		const reading = { what, ...query, path: path(at.page) };
 		// If another route follows, nothing is gained by another try.
 		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
 		const read = await attemptAsync(async () => {

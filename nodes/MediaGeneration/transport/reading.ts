@@ -24,17 +24,19 @@ export interface Reading {
 	what?: string;
 	/** Of one try. */
 	timeoutMs?: number;
-	/** Whether it is a list or a balance, in which any error is a refusal. */
-	isOfAccount?: boolean;
+	/** Whether it is a task, which has a status and an error of its own. */
+	isTask?: boolean;
 }
 
 /** Returns why a reply can't be used; undefined if it can. `isFinal`: another try changes nothing. */
-function readingProblem(reply: Reply, what: string, isOfAccount: boolean) {
+function readingProblem(reply: Reply, { what = '', isTask, body: sent }: Reading) {
 	if (!reply.answered)
 		return { failure: unreadable(what, reply.reason), isFinal: reply.kind === 'impossible' };
 	const { status, body } = reply;
 	const succeeded = status < 300;
-	const refusedInside = (isOfAccount ? refusalInside : codeInside)(body) !== undefined;
+	// What was done only in part names the rest as errors.
+	const isDone = sent !== undefined && isObject(body) && body.success === true;
+	const refusedInside = (isTask || isDone ? codeInside : refusalInside)(body) !== undefined;
 	// A POST can succeed without a word.
 	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
 	const { words, isSilent, isPage } = saidIn(reply);
@@ -48,7 +50,7 @@ function readingProblem(reply: Reply, what: string, isOfAccount: boolean) {
 /** Throws a FailureError, like everything that reads here. */
 export async function readReply(reading: Reading): Promise<Answer> {
 	const { client, path, body, what = path, signal, tries = 4 } = reading;
-	const { timeoutMs = 20_000, clock = realClock, isOfAccount = false } = reading;
+	const { timeoutMs = 20_000, clock = realClock } = reading;
 	const method = body === undefined ? 'GET' : 'POST';
 	let failure: Failure | undefined;
 	for (let failures = 0; ; failures += 1) {
@@ -60,7 +62,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
 		if (signal?.aborted && failure !== undefined) throw new FailureError(failure);
 		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
-		const problem = readingProblem(reply, what, isOfAccount);
+		const problem = readingProblem(reply, { ...reading, what });
 		if (problem === undefined) return reply as Answer;
 		({ failure } = problem);
 		if (failures + 1 >= tries || problem.isFinal) throw new FailureError(failure);
@@ -92,7 +94,7 @@ export async function readBody(reading: Reading): Promise<unknown> {
 export async function readBalance(reading: Omit<Reading, 'path'>): Promise<Attempt<number>> {
 	const path = '/v1/credits';
 	return await attemptAsync(async () => {
-		const balance = creditsOf(await readBody({ ...reading, path, isOfAccount: true }));
+		const balance = creditsOf(await readBody({ ...reading, path }));
 		if (balance !== undefined) return balance;
 		throw new FailureError(unreadable(path, 'the answer holds no balance'));
 	});

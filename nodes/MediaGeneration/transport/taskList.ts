@@ -73,7 +73,7 @@ export async function withFullText(
 	task: ListedTask,
 ): Promise<ListedTask> {
 	const path = `/v1/task/${uriEncoded(task.taskId)}/full`;
-	const body = await readBody({ ...reading, path }).catch(() => undefined);
+	const body = await readBody({ ...reading, path, isTask: true }).catch(() => undefined);
 	const full = isObject(body) && isObject(body.data) ? body.data : body;
 	if (!isObject(full) || typeof full.text !== 'string' || isTextCut(full)) return task;
 	return { ...task, raw: { ...task.raw, text: full.text, text_truncated: false } };
