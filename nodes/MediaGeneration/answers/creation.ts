@@ -157,8 +157,8 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 /** @param request whose own words, which a refusal can quote, decide nothing */
 export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
-	const said = saidIn(reply, request);
 	const own = ownTextsOf(request);
+	const said = saidIn(reply, own);
 	const named = namedTask(reply, own);
 	const alive = named === undefined ? aliveIn(reply, own) : undefined;
 	if (alive !== undefined) return namesTask(said, alive);

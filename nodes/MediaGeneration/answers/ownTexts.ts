@@ -3,7 +3,7 @@ import { MAX_DEPTH } from '../base/bounds';
 import { getOrCreate } from '../base/boundedMap';
 import type { CreationRequest } from './request';
 
-export type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
+type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
 
 /** Lists the texts that a request carries. */
 export function carriedTexts(value: unknown, depth = 0): string[] {

@@ -5,7 +5,7 @@
 import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
 import { MAX_LEVELS, MAX_LOOKED_AT, MAX_TEXT } from '../base/bounds';
 import { quote } from '../base/words';
-import { ownTextsOf, withoutOwnTexts, type Carrier } from './ownTexts';
+import { withoutOwnTexts } from './ownTexts';
 import type { Answer } from './reply';
 
 /** Reasons that are quoted from one error. */
@@ -87,10 +87,9 @@ export interface Said {
 	isPage: boolean;
 }
 
-/** @param request whose own words do not count */
-export function saidIn(answer: Answer, request?: Carrier): Said {
+/** @param own texts of the request, which do not count */
+export function saidIn(answer: Answer, own: readonly string[] = []): Said {
 	const { status, body, text, unread } = answer;
-	const own = request ? ownTextsOf(request) : [];
 	const fields = isObject(body) ? body : {};
 	const error = isObject(fields.error) ? fields.error : {};
 	const places = [

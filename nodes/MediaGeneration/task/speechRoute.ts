@@ -6,6 +6,7 @@ import type { CreationRequest } from '../answers/request';
 import type { SpeechRoute } from '../transport/account';
 import type { ApiRequest, ServiceClient } from '../transport/client';
 import type { Reply } from '../answers/reply';
+import { ownTextsOf } from '../answers/ownTexts';
 import { saidIn } from '../answers/said';
 import { asText, isObject } from '../base/json';
 
@@ -47,7 +48,7 @@ function withSpeedBeside({ voice_settings: given, ...body }: IDataObject): IData
 function isMoved(from: SpeechRoute, reply: Reply, request: CreationRequest): boolean {
 	if (!reply.answered || !MOVED_STATUSES.has(reply.status)) return false;
 	if (from === 'v3') return reply.status === 404;
-	const { reasons, unparsed } = saidIn(reply, request);
+	const { reasons, unparsed } = saidIn(reply, ownTextsOf(request));
 	return MOVED.test(reasons) || MOVED.test(unparsed);
 }
 
