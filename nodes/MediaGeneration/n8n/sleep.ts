@@ -13,8 +13,9 @@ const copied = (items: readonly INodeExecutionData[]) => items.map((item) => ({ 
  */
 export function itemsToPassOn(context: IExecuteFunctions): INodeExecutionData[] | undefined {
 	const items = context.getInputData();
-	// n8n's mark of a node that a call has woken (`webhook-helpers`).
-	const isWoken = context.getExecuteData().metadata?.forwardAllOutputs === true;
+	// n8n's mark of a node that a call has woken (`webhook-helpers`). Its older types lack it.
+	const metadata: object = context.getExecuteData().metadata ?? {};
+	const isWoken = 'forwardAllOutputs' in metadata && metadata.forwardAllOutputs === true;
 	const hasRun = isWoken || items.some((item) => slept.has(item));
 	return hasRun ? copied(items) : undefined;
 }
