@@ -66,13 +66,15 @@ function entryOf({ field, path }: Entry, isTwice = false): string[] {
 		words === '' ? '' : ` ${escaped(words).replace(/\.?$/, '.')}`;
 	const said = `${sentence(description)}${sentence(hint)}${shown}`;
 	const head = `- **${displayName}** \`${path}${name}\`${noted === '' ? '' : ` (${noted})`}`;
-	const choices = choicesOf(field).map((each) => {
+	const choices = choicesOf(field).reduce((lines, each) => {
 		const about = each.description === undefined ? '' : `: ${escaped(each.description)}`;
 		const value = each.value === '' ? 'empty' : `\`${String(each.value)}\``;
-		return `  - ${each.name} (${value})${about}`;
-	});
+		return lines.set(about, [...(lines.get(about) ?? []), `${each.name} (${value})`]);
+	}, new Map<string, string[]>());
 	const rows = rowsOf(field).map((row) => `  ${entryOf({ field: row, path: '' })[0]}`);
-	return [`${head}.${said}`, ...choices, ...rows];
+	// Choices that say the same of themselves share a line.
+	const listed = [...choices].map(([about, names]) => `  - ${names.join('; ')}${about}`);
+	return [`${head}.${said}`, ...listed, ...rows];
 }
 
 /** The fields of each row, of a field that has rows. */
@@ -196,9 +198,13 @@ function linesOf(
 
 export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescription): string {
 	const sections = actionSections(action);
-	const common = commonIn(sections);
+	const started: Section = {
+		title: '## Media Generation Trigger',
+		about: trigger.description,
+		entries: inWords(entriesIn(trigger.properties)),
+	};
+	const common = commonIn([...sections, started]);
 	const waiting = waitingNames(sections, common);
-	const triggerEntries = inWords(entriesIn(trigger.properties));
 	return (
 		[
 			'# What the editor offers',
@@ -214,9 +220,7 @@ export function fieldsPage(action: INodeTypeDescription, trigger: INodeTypeDescr
 			'## Media Generation',
 			'',
 			...sections.flatMap((section) => linesOf(section, common, waiting)),
-			'## Media Generation Trigger',
-			'',
-			...triggerEntries.map(({ lines }) => lines),
+			...linesOf(started, common, waiting),
 		]
 			.join('\n')
 			.replace(/\n+$/, '') + '\n'
