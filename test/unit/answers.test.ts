@@ -24,7 +24,7 @@ import {
 import { answer as answered, scriptedClient } from '../support/replies';
 
 const MEANS = {
-	...{ created: 'created', failed: 'refused', unclear: 'unclear' },
+	...{ created: 'created', refused: 'refused', unclear: 'unclear' },
 	...{ full: 'later', limited: 'later', retry: 'later' },
 } as const;
 const OUTCOME = { refused: 'rejected', later: 'rejected', unclear: 'unknown', created: undefined };
@@ -61,7 +61,7 @@ test.each(examplesOf<TaskExample>('task'))('task/%s', (_name, { request, answer,
 	const poll = readPoll(replyOf(answer), taskId);
 	const verdict = poll.kind === 'task' ? verdictOf(taskId, poll.task, made) : poll;
 	const isFileless = verdict.kind === 'running' && verdict.task.state === 'done';
-	const means = verdict.kind === 'unclear' ? 'doubtful' : isFileless ? 'fileless' : verdict.kind;
+	const means = isFileless ? 'fileless' : verdict.kind;
 	expect(means).toBe(meaning.means);
 	const files = verdict.kind === 'done' ? verdict.outputs : [];
 	if (meaning.files !== undefined)

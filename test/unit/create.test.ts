@@ -76,7 +76,7 @@ test.each<[string, Reply]>([
 });
 
 test.each<[string, Reply, object]>([
-	['a refusal', answer(402), { kind: 'failed', failure: { outcome: 'rejected' } }],
+	['a refusal', answer(402), { kind: 'refused', failure: { outcome: 'rejected' } }],
 	['no answer', noAnswer(), { kind: 'unclear', sentAt: 1_000_000 }],
 	['a refusal that names a task', answer(409, { task_id: 't9' }), { kind: 'unclear' }],
 ])('%s is not sent again', async (_, reply, expected) => {

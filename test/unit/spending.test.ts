@@ -8,7 +8,7 @@ import { answer, scriptedClient } from '../support/replies';
 
 const FAILURE = { outcome: 'unknown' as const, message: 'm', description: 'd' };
 const UNCLEAR: Submitted = { kind: 'unclear', failure: FAILURE, sentAt: 0 };
-const REJECTED: Submitted = { kind: 'failed', failure: { ...FAILURE, outcome: 'rejected' } };
+const REJECTED: Submitted = { kind: 'refused', failure: { ...FAILURE, outcome: 'rejected' } };
 const created = (taskId: string, said: object = {}): Submitted => ({
 	kind: 'created',
 	taskId,

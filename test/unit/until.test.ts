@@ -3,7 +3,7 @@ import { backoffMs } from '../../nodes/MediaGeneration/base/backoff';
 import { countPoll, PAID, UNSEEN } from '../../nodes/MediaGeneration/answers/poll';
 import { askUntilClear } from '../../nodes/MediaGeneration/transport/until';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
-import { busy, denied, done, failed, missing, running, S, unclear } from './waitSetting';
+import { busy, denied, done, failed, missing, running, S, doubtful } from './waitSetting';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -31,9 +31,9 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	['so is its failure', [failed()], 'failed', [0]],
 	['a refused key is asked once more', [denied(), running()], 'running', [0, 2_500]],
 	['both of them count together', [denied(), missing()], 'missing', [0, 2_500]],
-	['a failure without an ID counts when it is repeated', [unclear()], 'failed', [0, 2_500]],
-	['or when the task is gone', [unclear(), missing()], 'failed', [0, 2_500]],
-	['but not when the task is shown', [unclear(), running()], 'running', [0, 2_500]],
+	['a failure without an ID counts when it is repeated', [doubtful()], 'failed', [0, 2_500]],
+	['or when the task is gone', [doubtful(), missing()], 'failed', [0, 2_500]],
+	['but not when the task is shown', [doubtful(), running()], 'running', [0, 2_500]],
 	['what is done under another ID is another task', [otherDone(), done()], 'done', [0, 250]],
 	['a busy service is asked four times', [busy()], 'busy', [0, 250, 750, 1_750]],
 	['and not before the time it asks for', [busy(2), done()], 'done', [0, 2_000]],

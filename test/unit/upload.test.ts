@@ -59,11 +59,11 @@ describe('a service', () => {
 		await once(request.resume(), 'end');
 	};
 	test.each<[string, typeof act, string]>([
-		['resets the connection in the middle', ({ socket }) => socket.resetAndDestroy(), 'failed'],
+		['resets the connection in the middle', ({ socket }) => socket.resetAndDestroy(), 'refused'],
 		[
 			'answers 413 and closes the connection',
 			({ socket }, response) => response.writeHead(413).end('{}', () => socket.destroySoon()),
-			'failed',
+			'refused',
 		],
 		[
 			'answers 502 to the whole request',

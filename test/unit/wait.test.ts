@@ -1,6 +1,6 @@
 /** Waiting for a paid task: when it is polled, and what ends the waiting. */
 import { busy, denied, done, failed, failureOf, fileless, missing, running } from './waitSetting';
-import { S, setUp, silence, unclear, type Script } from './waitSetting';
+import { S, setUp, silence, doubtful, type Script } from './waitSetting';
 
 const endsAt =
 	(durationS: number): Script =>
@@ -32,7 +32,7 @@ describe('a task is polled', () => {
 
 	test.each([
 		['done without a file', fileless()],
-		['ended, but not plainly', unclear()],
+		['ended, but not plainly', doubtful()],
 	])('rarely where a callback tells its end, and soon again once it is %s', async (_, end) => {
 		const { waited, atS } = await setUp(inTurn(running(), end, done())).run({ callsBack: true });
 		expect(waited.kind).toBe('done');

@@ -17,7 +17,7 @@ export const done = () => body('done', { metadata: { output_uri: URL_OF_FILE } }
 export const fileless = () => body('done', { type: 'sound_effect', metadata: {} });
 export const failed = () => body('error', { error_message: 'no luck' });
 /** A failure that names no task: the request can be what failed. */
-export const unclear = () =>
+export const doubtful = () =>
 	answer(200, { status: 'error', type: 'tts', error_message: 'no luck' });
 export const busy = (retryAfterS?: number) =>
 	answer(503, { message: 'busy' }, retryAfterS === undefined ? {} : { 'retry-after': retryAfterS });

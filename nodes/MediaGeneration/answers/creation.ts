@@ -29,8 +29,8 @@ export type Creation =
 	| Refusal
 	/** A task may exist, and may be paid for: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure }
-	/** Refused, and nothing was paid: outcome `rejected`. */
-	| { kind: 'failed'; failure: Failure };
+	/** Nothing was created, and nothing paid: outcome `rejected`. */
+	| { kind: 'refused'; failure: Failure; said?: Said };
 
 /** A person decides: the machine never sends such a creation again. */
 export const UNCLEAR_ADVICE =
@@ -97,7 +97,7 @@ function readTooMany(said: Said): Creation {
 	const isCap = limit === 'cap' && retryAfterMs === undefined;
 	const [refused, advice] = LIMITS[limit];
 	const failure = rejected(`${refused} (${saidBy(said)})`, advice, said.answer.status);
-	if (isCap) return { kind: 'failed', failure };
+	if (isCap) return { kind: 'refused', failure, said };
 	if (limit !== 'rate' && retryAfterMs === undefined)
 		return { kind: 'retry', failure, retryAfterMs, patienceMs: 60_000 };
 	const kind = limit === 'rate' && isAboutTasks(said) ? 'full' : 'limited';
@@ -129,10 +129,8 @@ function readSuccess(said: Said, named: NamedTask | undefined): Creation {
 		const advice =
 			REFUSAL_ADVICE[inner] ?? 'Correct the fields that the message names, or check the credits.';
 		const reason = quote(words.replace(/^HTTP \d+(: )?/, '')) ?? 'no reason given';
-		return {
-			kind: 'failed',
-			failure: rejected(`The service refused the task: ${reason}`, advice, status),
-		};
+		const failure = rejected(`The service refused the task: ${reason}`, advice, status);
+		return { kind: 'refused', failure, said };
 	}
 	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
 	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(said)}; the task may exist`;
@@ -146,7 +144,7 @@ function readSilence({ kind, reason }: NoAnswer): Creation {
 		const still =
 			'Check that n8n still has the files of this execution, and that the service takes files of their size, and run again.';
 		const message = `The request was not sent whole: ${quote(reason)}`;
-		return { kind: 'failed', failure: rejected(message, still) };
+		return { kind: 'refused', failure: rejected(message, still) };
 	}
 	const message = `The service could not be reached: ${quote(reason)}`;
 	const failure = rejected(message, `${unreachableAdvice(reason)}, then run again.`);
@@ -208,7 +206,7 @@ function readRefusal(said: Said): Creation {
 		: (REFUSAL_ADVICE[isAboutCredits(status, reasons) ? 402 : status] ??
 			'Correct the fields that the message names.');
 	const failure = rejected(`The service refused the task (${words})`, advice, status);
-	return { kind: 'failed', failure };
+	return { kind: 'refused', failure, said };
 }
 
 /** Finds the ID in a task's address: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */

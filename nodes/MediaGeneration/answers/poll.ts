@@ -11,7 +11,7 @@ import { isAbout, layersOf, parseTask, type Task } from './task';
 export type Poll =
 	| { kind: 'task'; task: Task }
 	/** The task has failed, but without an ID or beside `success: false`: that counts once another poll repeats it. */
-	| { kind: 'unclear'; task: Task; detail: string }
+	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
 	/** Every route that was tried answered 404. */
@@ -56,7 +56,7 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 	const isThrottled = !isNamed && limitIn(said) === 'rate';
 	return isThrottled
 		? { kind: 'busy', detail, httpStatus: status }
-		: { kind: 'unclear', task, detail };
+		: { kind: 'doubtful', task, detail };
 }
 
 /** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
@@ -77,7 +77,7 @@ export interface Seen {
 	/** Refusals since the task was last shown. `since` is epoch ms. */
 	refused: { polls: number; since: number };
 	/** The task's failure as one poll showed it, without an ID or beside `success: false`: it counts once another poll repeats it. */
-	unclear: Task | undefined;
+	doubtful: Task | undefined;
 	/** A callback said that the task failed, which counts as one poll once the service says the same. */
 	reportedFailed: boolean;
 }
@@ -85,7 +85,7 @@ export interface Seen {
 export const UNSEEN: Seen = {
 	busy: 0,
 	refused: { polls: 0, since: 0 },
-	unclear: undefined,
+	doubtful: undefined,
 	reportedFailed: false,
 };
 
@@ -103,18 +103,18 @@ export function countPoll(
 			return { seen: { ...seen, busy: before.busy + 1 }, clear: undefined };
 		case 'task':
 			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: poll };
-		case 'unclear': {
+		case 'doubtful': {
 			const { task } = poll;
-			const isRepeated = before.unclear !== undefined || before.reportedFailed;
+			const isRepeated = before.doubtful !== undefined || before.reportedFailed;
 			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
-			return { seen: { ...seen, unclear: task }, clear };
+			return { seen: { ...seen, doubtful: task }, clear };
 		}
 		case 'denied':
 		case 'missing': {
-			const { unclear, refused } = before;
+			const { doubtful, refused } = before;
 			// A service can drop a task that failed.
-			if (poll.kind === 'missing' && unclear !== undefined)
-				return { seen, clear: { kind: 'task', task: unclear } };
+			if (poll.kind === 'missing' && doubtful !== undefined)
+				return { seen, clear: { kind: 'task', task: doubtful } };
 			const polls = refused.polls + 1;
 			const since = refused.polls === 0 ? nowMs : refused.since;
 			const isFinal = poll.kind === 'denied' && poll.final === true;

@@ -55,7 +55,7 @@ async function submit(run: CreatingDeps, asked: Asked, timeoutMs: number): Promi
 	try {
 		ledger.sending(asked, now());
 	} catch (error) {
-		return { kind: 'failed', failure: broken(error, 'nothing') };
+		return { kind: 'refused', failure: broken(error, 'nothing') };
 	}
 	const stopExpecting = expectTask(client.account, request);
 	try {
@@ -63,7 +63,7 @@ async function submit(run: CreatingDeps, asked: Asked, timeoutMs: number): Promi
 		const limits = { deadline: now() + timeoutMs, boundsFull: ledger.run.call !== undefined };
 		const submitted = await createTask(run, request, limits);
 		if (submitted.kind === 'created') ledger.created(asked, submitted);
-		if (submitted.kind === 'failed') ledger.forget(slot);
+		if (submitted.kind === 'refused') ledger.forget(slot);
 		return submitted.kind === 'unclear' ? await searched(run, asked, submitted) : submitted;
 	} finally {
 		stopExpecting();

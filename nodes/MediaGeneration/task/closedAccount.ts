@@ -57,7 +57,7 @@ export class ClosedAccount {
 		{ hasAsked, nowMs }: { hasAsked: boolean; nowMs: number },
 	): void {
 		// A creation rejected for another reason does not use up the free slot.
-		if (hasAsked && creation.kind !== 'failed' && creation.kind !== 'retry') {
+		if (hasAsked && creation.kind !== 'refused' && creation.kind !== 'retry') {
 			const isByPause = this.endsUsed === this.account.ends;
 			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
 			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;

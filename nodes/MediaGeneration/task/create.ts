@@ -22,7 +22,7 @@ export type Submitted =
 	/** A task may exist, with an ID that is unknown or that only a refusal named: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure; sentAt: number }
 	/** Nothing was created: outcome `rejected` or `cancelled`. */
-	| { kind: 'failed'; failure: Failure };
+	| { kind: 'refused'; failure: Failure };
 
 export interface CreateDeps extends Clock {
 	client: ServiceClient;
@@ -66,12 +66,12 @@ async function sendInTurn(
 	const line = fullAccountOf(account);
 	for (;;) {
 		const isAdmitted = await line.turn(place, deps, runEnded);
-		if (runEnded.aborted) return { kind: 'failed', failure: NOT_CREATED };
-		if (!isAdmitted) return { kind: 'failed', failure: lateFailure(place) };
+		if (runEnded.aborted) return { kind: 'refused', failure: NOT_CREATED };
+		if (!isAdmitted) return { kind: 'refused', failure: lateFailure(place) };
 		const sentAt = now();
 		const creation = await exchange(deps, request);
 		line.answered(place, creation, now());
-		if (creation.kind === 'failed') return creation;
+		if (creation.kind === 'refused') return creation;
 		if (creation.kind === 'created') {
 			const { taskId, answer } = creation;
 			account.created(taskId);
@@ -86,7 +86,7 @@ async function sendInTurn(
 		}
 		const after = creation.kind === 'retry' ? afterRetry : afterRefusal;
 		const waitMs = after(deps, creation, place);
-		if (waitMs === undefined) return { kind: 'failed', failure: creation.failure };
+		if (waitMs === undefined) return { kind: 'refused', failure: creation.failure };
 		if (waitMs > 0) await sleep(waitMs, runEnded);
 	}
 }

@@ -5,9 +5,6 @@ import { readCreation, type Creation } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';
 import type { SpeechRoute } from '../transport/account';
 import type { ApiRequest, ServiceClient } from '../transport/client';
-import type { Reply } from '../answers/reply';
-import { ownTextsOf } from '../answers/ownTexts';
-import { saidIn } from '../answers/said';
 import { asText, isObject } from '../base/json';
 
 type Wire = Pick<ApiRequest, 'path' | 'qs' | 'body' | 'form' | 'repeated' | 'files'>;
@@ -44,12 +41,12 @@ function withSpeedBeside({ voice_settings: given, ...body }: IDataObject): IData
 	return { ...(speed !== undefined && { speed }), ...body, ...own };
 }
 
-/** Returns whether a refusal, which created nothing, refers to the other route. */
-function isMoved(from: SpeechRoute, reply: Reply, request: CreationRequest): boolean {
-	if (!reply.answered || !MOVED_STATUSES.has(reply.status)) return false;
-	if (from === 'v3') return reply.status === 404;
-	const { reasons, unparsed } = saidIn(reply, ownTextsOf(request));
-	return MOVED.test(reasons) || MOVED.test(unparsed);
+/** Returns whether a creation was refused on one route in favour of the other. */
+function isMoved(from: SpeechRoute, creation: Creation): boolean {
+	if (creation.kind !== 'refused' || creation.said === undefined) return false;
+	const { answer, reasons, unparsed } = creation.said;
+	if (from === 'v3') return answer.status === 404;
+	return MOVED_STATUSES.has(answer.status) && (MOVED.test(reasons) || MOVED.test(unparsed));
 }
 
 /**
@@ -65,17 +62,16 @@ export async function sendByRoute(
 	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
 	const send = async (route: SpeechRoute) => {
 		const reply = await client.send({ ...common, ...wireOf(request, route) });
-		const creation = readCreation(reply, request);
-		return { creation, isMoved: creation.kind === 'failed' && isMoved(route, reply, request) };
+		return readCreation(reply, request);
 	};
-	if (!isByVoiceId(request)) return (await send('v1')).creation;
+	if (!isByVoiceId(request)) return await send('v1');
 	const isFirstV3 = account.speechRoute === 'v3' || isPrefixed(requestVoice(request));
 	const [first, second] = isFirstV3 ? (['v3', 'v1'] as const) : (['v1', 'v3'] as const);
 	const one = await send(first);
-	if (!one.isMoved || runEnded.aborted) return one.creation;
+	if (!isMoved(first, one) || runEnded.aborted) return one;
 	const other = await send(second);
 	// A refusal proves nothing about a route: its words can be those of a text.
-	if (other.creation.kind === 'created') account.speechRoute = second;
+	if (other.kind === 'created') account.speechRoute = second;
 	// If each route refers to the other, v3 decides.
-	return second === 'v1' && other.isMoved ? one.creation : other.creation;
+	return second === 'v1' && isMoved(second, other) ? one : other;
 }

@@ -10,7 +10,7 @@ import { pollTask } from '../transport/pollTask';
 import { countPoll, PAID, UNSEEN, type Poll, type Seen } from '../answers/poll';
 import type { Task } from '../answers/task';
 import { notShown, timedOut } from '../answers/failures';
-import { UNCLEAR_PAUSE_MS } from '../transport/until';
+import { CONFIRM_PAUSE_MS } from '../transport/until';
 import { verdictOf, withoutFiles, type Ended, type Made } from '../answers/verdict';
 import { pace, rarePace } from './pace';
 
@@ -87,7 +87,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 			soFar = decided;
 			const pauseMs = nextPause(poll, { ...soFar, ageMs: age() });
 			// An end that was seen is confirmed soon, because its callback may be lost.
-			const hasEnded = poll.kind === 'unclear' || task?.state === 'done';
+			const hasEnded = poll.kind === 'doubtful' || task?.state === 'done';
 			next = now() + Math.max(pauseMs, watch.callsBack && !hasEnded ? rarePace(age()) : 0);
 		}
 		if (signal.aborted) return { kind: 'released', task: soFar.task };
@@ -128,14 +128,14 @@ function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: numbe
 			const growing = { firstMs: SHORTEST_PAUSE_MS, maxMs: pace(ageMs) };
 			return backoffMs(seen.busy, { ...growing, retryAfterMs: poll.retryAfterMs });
 		}
-		case 'unclear':
-			return UNCLEAR_PAUSE_MS;
+		case 'doubtful':
+			return CONFIRM_PAUSE_MS;
 		case 'denied':
-			return backoffMs(seen.refused.polls, { firstMs: UNCLEAR_PAUSE_MS, maxMs: PAID.ms / 4 });
+			return backoffMs(seen.refused.polls, { firstMs: CONFIRM_PAUSE_MS, maxMs: PAID.ms / 4 });
 		case 'missing':
 			return backoffMs(seen.refused.polls, {
 				firstMs: SHORTEST_PAUSE_MS,
-				maxMs: UNCLEAR_PAUSE_MS,
+				maxMs: CONFIRM_PAUSE_MS,
 			});
 	}
 }

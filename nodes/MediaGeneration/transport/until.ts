@@ -7,12 +7,12 @@ import { pollTask, type PollRequest } from './pollTask';
 import { countPoll, TWICE, UNSEEN, type Poll, type Seen } from '../answers/poll';
 import type { Task } from '../answers/task';
 
-/** Pause before an unclear end or a refusal is polled again. */
-export const UNCLEAR_PAUSE_MS = 2_500;
+/** Pause before a doubtful end or a refusal is polled again. */
+export const CONFIRM_PAUSE_MS = 2_500;
 
 /** Pause before a question is asked again, in ms. @param polls how often it was asked */
 export function pauseBeforeNext(poll: Poll, polls: number): number {
-	if (poll.kind !== 'busy' && poll.kind !== 'task') return UNCLEAR_PAUSE_MS;
+	if (poll.kind !== 'busy' && poll.kind !== 'task') return CONFIRM_PAUSE_MS;
 	const retryAfterMs = poll.kind === 'busy' ? poll.retryAfterMs : undefined;
 	return backoffMs(polls, { firstMs: 250, maxMs: 3_000, retryAfterMs });
 }
