@@ -5,7 +5,7 @@ import type {
 	Icon,
 	INodeProperties,
 } from 'n8n-workflow';
-import { credentialProblem } from '../nodes/MediaGeneration/transport/baseUrl';
+import { credentialProblem } from '../nodes/MediaGeneration/transport/credentialFields';
 import { withKey } from '../nodes/MediaGeneration/transport/keyedRequest';
 
 export class MediaGenerationApi implements ICredentialType {

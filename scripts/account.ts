@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { apiKeyProblem, baseUrlProblem } from '../nodes/MediaGeneration/transport/baseUrl';
+import { apiKeyProblem, baseUrlProblem } from '../nodes/MediaGeneration/transport/credentialFields';
 import { Halt } from './halt';
 
 export const keyVariable = 'MEDIA_GENERATION_API_KEY';

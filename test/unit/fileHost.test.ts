@@ -1,7 +1,8 @@
-/** The door to file hosts: where it goes, where it does not, and that it closes what it opens. */
+/** The door to file hosts: which hosts are private, where it goes, where it does not, and that it closes what it opens. */
 import { Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { fileOpener } from '../../nodes/MediaGeneration/transport/fileHost';
+import { isPrivateHost } from '../../nodes/MediaGeneration/transport/hosts';
 import { fakeN8n, type Answered } from '../support/n8n';
 
 const BASE_URL = 'https://api.example';
@@ -19,6 +20,26 @@ function door(answer: Host = () => ({}), from: { baseUrl?: string } = { baseUrl:
 		requests.map(({ abortSignal }) => (abortSignal as AbortSignal | undefined)?.aborted === true);
 	return { requests, open, aborted };
 }
+
+test.each([
+	...['stand-in', 'a.localhost', 'my.machine.local', 'localhost.localdomain', 'a.internal'],
+	...['nas.lan', 'nas.home.arpa', 'localhost..', '127.0.0.1.', '0.0.0.0', '10.0.0.1', '127.9.9.9'],
+	...['100.64.0.1', '100.110.0.1', '100.127.255.255', '168.63.129.16', '169.254.1.1', '172.16.0.1'],
+	...['172.31.0.1', '192.0.0.1', '192.88.99.1', '192.168.1.5', '198.18.0.1', '198.19.0.1'],
+	...['224.0.0.1', '229.0.0.1', '230.0.0.1', '240.0.0.1', '255.255.255.255'],
+	...['[::1]', '[fe80::1]', '[fd00::1]', '[ff02::1]', '[::ffff:c0a8:105]', '[64:ff9b::a00:1]'],
+	...['[2001::1]', '[2002:a00:1:5::9]', '[2002:808:808::1]'],
+])('%s is private', (host) => {
+	expect(isPrivateHost(new URL(`http://${host}`))).toBe(true);
+});
+
+test.each([
+	...['example.com', 'my.local.example.com', '100.64.example.com', '8.10.0.1', '100.63.255.255'],
+	...['100.128.0.1', '172.15.0.1', '172.32.0.1', '192.167.0.1', '198.20.0.1', '223.255.255.255'],
+	...['[2606::fd00]', '[2001:db8::ffff:a00:1]', '[2001:4860:4860::8888]'],
+])('%s is public', (host) => {
+	expect(isPrivateHost(new URL(`http://${host}`))).toBe(false);
+});
 
 const REFUSED = 'in a private network, and the service is not';
 const INTRANET = 'http://10.0.0.2';

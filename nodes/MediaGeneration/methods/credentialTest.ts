@@ -14,7 +14,7 @@ import { isObject } from '../base/json';
 import { onOneLine, quote } from '../base/words';
 import { Cleaner } from '../n8n/clean';
 import { reasonOf } from '../n8n/networkError';
-import { credentialProblem, keyIn, normalizeBaseUrl } from '../transport/baseUrl';
+import { credentialProblem, credentialsIn } from '../transport/credentialFields';
 import { withKey } from '../transport/keyedRequest';
 
 /** Without a version such as /v1, which this package adds itself. */
@@ -69,12 +69,10 @@ export async function testCredential(
 	};
 	const problem = credentialProblem(data);
 	if (problem !== undefined) return failed(problem);
-	cleaner.knows({
-		apiKey: keyIn(data.apiKey),
-		callbackSecret: (data.callbackSecret ?? '') as string,
-	});
+	const credentials = credentialsIn(data);
+	cleaner.knows(credentials);
 	const options: Partial<IHttpRequestOptions> & Record<string, unknown> = {
-		...{ method: 'GET', uri: `${normalizeBaseUrl(data.baseUrl as string)}/v1/credits` },
+		...{ method: 'GET', uri: `${credentials.baseUrl}/v1/credits` },
 		...{ headers: { Accept: 'application/json' }, timeout: 20_000 },
 		// Of n8n's older helper, the only one that a test has.
 		...{ simple: false, resolveWithFullResponse: true, useStream: true },

@@ -19,10 +19,10 @@ import {
 	keptFor,
 	openCredential,
 	type CredentialKept,
-	type Credentials,
 	type N8nContext,
 	type RequestContext,
 } from './credentials';
+import type { Credentials } from './credentialFields';
 import { withSignal } from '../n8n/execution';
 import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
 

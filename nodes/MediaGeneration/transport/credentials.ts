@@ -6,7 +6,7 @@ import type {
 	ILoadOptionsFunctions,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import { credentialProblem, keyIn, normalizeBaseUrl } from './baseUrl';
+import { credentialProblem, credentialsIn, type Credentials } from './credentialFields';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
@@ -18,12 +18,6 @@ export const CREDENTIAL = 'mediaGenerationApi';
 export type N8nContext = IExecuteFunctions | IWebhookFunctions;
 /** Includes the editor's requests for lists. */
 export type RequestContext = N8nContext | ILoadOptionsFunctions;
-
-export interface Credentials {
-	baseUrl: string;
-	apiKey: string;
-	callbackSecret: string;
-}
 
 interface CredentialRead {
 	credentials: Credentials;
@@ -39,12 +33,7 @@ async function readCredentials(context: RequestContext): Promise<CredentialRead>
 			problem,
 			'Open the Media Generation API credential of this node and correct it. Nothing was sent.',
 		);
-	const credentials = {
-		baseUrl: normalizeBaseUrl(data.baseUrl as string),
-		apiKey: keyIn(data.apiKey),
-		callbackSecret: (data.callbackSecret ?? '') as string,
-	};
-	return { credentials, data };
+	return { credentials: credentialsIn(data), data };
 }
 
 /** Returns whether any field of the credential may differ by item. */

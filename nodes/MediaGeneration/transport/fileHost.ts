@@ -3,7 +3,7 @@
  * request forgery, which is off by default. It opens private addresses only if the service has one, and those of a machine's own metadata never.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { hostOf, isPrivateHost } from './baseUrl';
+import { fileHostProblem } from './hosts';
 import type { N8nContext } from './client';
 import { ABORTED, timeLimit } from '../base/abort';
 import type { Clock } from '../base/clock';
@@ -49,28 +49,6 @@ function redirectTarget(location: string | undefined, from: string): URL | strin
 		return `it redirects to ${target.protocol} which is not followed`;
 	if (from.startsWith('https:')) target.protocol = 'https:';
 	return target;
-}
-
-/** Addresses at which clouds tell a machine its secrets, and others that no router passes on. */
-const LINK_LOCAL =
-	/^(169\.254\.|168\.63\.129\.16$|100\.100\.100\.200$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|fd20:ce:|.*:a9fe:))/;
-/** Names that clusters and companies use inside. */
-const INSIDE = /\.(svc|consul|default|prod|corp|intranet|private|home|test)$|^fritz\.box$/;
-
-const isInside = (host: string) => isPrivateHost(host) || INSIDE.test(host);
-
-/** @returns the address to ask, or why none is asked */
-function allowed(address: URL, baseUrl: URL | undefined): URL | string {
-	const host = hostOf(address.hostname);
-	if (host === undefined) return 'its address has a host that is no name';
-	if (LINK_LOCAL.test(host)) return `its address (${host}) is one that no file host has`;
-	const own = hostOf(baseUrl?.hostname ?? '');
-	if (isInside(host) && (own === undefined || !isInside(own)))
-		return `its address (${host}) is in a private network, and the service is not`;
-	const url = new URL(address);
-	// No host of a private network has a certificate for a name that leads there by accident or by malice.
-	if (baseUrl?.protocol !== 'http:') url.protocol = 'https:';
-	return url;
 }
 
 const noFile = (reason: string, transient = false): NotOpened => ({ ok: false, reason, transient });
@@ -127,12 +105,14 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 	return async (address, signal) => {
 		let next: URL | string = urlOf(address) ?? 'its address names no host';
 		for (let hop = 0; hop <= 5 && typeof next !== 'string'; hop += 1) {
-			const url = allowed(next, baseUrl);
-			if (typeof url === 'string') return noFile(url);
-			const opened = await request(deps.context, url.href, signal);
+			const problem = fileHostProblem(next, baseUrl);
+			if (problem !== undefined) return noFile(problem);
+			// No host of a private network has a certificate for a name that leads there by accident or by malice.
+			if (baseUrl?.protocol !== 'http:') next.protocol = 'https:';
+			const opened = await request(deps.context, next.href, signal);
 			if (!opened.ok || ![301, 302, 303, 307, 308].includes(opened.status)) return opened;
 			opened.close();
-			next = redirectTarget(headerOf(opened.headers, 'location'), url.href);
+			next = redirectTarget(headerOf(opened.headers, 'location'), next.href);
 		}
 		return noFile(typeof next === 'string' ? next : 'it redirects more than 5 times');
 	};

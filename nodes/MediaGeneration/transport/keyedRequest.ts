@@ -3,7 +3,7 @@
  * the key elsewhere passes.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { keyIn, normalizeBaseUrl, pathProblem } from './baseUrl';
+import { credentialsIn } from './credentialFields';
 import { onOneLine } from '../base/words';
 import { isObject, urlOf, type JsonObject } from '../base/json';
 
@@ -41,6 +41,21 @@ function headersBeside(keyHeader: string, given: unknown): JsonObject {
 	);
 }
 
+/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */
+const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|2[35ef]|3f|5c|7f)/i;
+
+/** Servers drop spaces around it, or cut it off at a semicolon. */
+const STEP = /(?:^|\/)(?: |%20)*(\.\.?)(?: |%20)*(?:;|%3b|\/|$)/i;
+
+/** Says what is wrong with a path: what a server makes of it must not lie elsewhere (RFC 3986, 5.2.4). Continues a sentence after "it". */
+export function pathProblem(path: string): string | undefined {
+	const unsafe = UNSAFE.exec(path)?.[0];
+	if (unsafe !== undefined)
+		return unsafe.startsWith('%') ? `has the escape "${unsafe}"` : 'has a control character';
+	const step = STEP.exec(path)?.[1];
+	return step && `has the part "${step}"`;
+}
+
 function targetOf({ baseURL, url, uri }: JsonObject): URL | undefined {
 	const address = String(url ?? uri);
 	const start = typeof baseURL === 'string' ? baseURL.replace(/\/+$/, '') : '';
@@ -60,8 +75,8 @@ function targetProblem(target: URL, base: URL): string | undefined {
 /** Throws an error without the key if the key could get anywhere but to the Base URL. @param credential checked already */
 export function withKey(credential: JsonObject, given: object): IHttpRequestOptions {
 	const request = given as JsonObject;
-	const base = new URL(normalizeBaseUrl(credential.baseUrl as string));
-	const apiKey = keyIn(credential.apiKey);
+	const { baseUrl, apiKey } = credentialsIn(credential);
+	const base = new URL(baseUrl);
 	const [keyHeader, value] =
 		credential.keyHeader === 'xi-api-key'
 			? ['xi-api-key', apiKey]

@@ -3,9 +3,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/log';
 import { BoundedMap } from '../base/boundedMap';
-import { isPrivateHost } from '../transport/baseUrl';
+import { isPrivateHost } from '../transport/hosts';
 import { publishedMethods } from '../transport/selfCall';
-import type { Credentials } from '../transport/credentials';
+import type { Credentials } from '../transport/credentialFields';
 import { invalid } from '../base/outcomes';
 import { urlOf } from '../base/json';
 import { isTriggerUrl, sign } from './signature';
@@ -19,7 +19,7 @@ export function callbackUrlProblem(value: string, baseUrl: string): string | und
 		return `it starts with "${url.protocol}". The service can call http and https addresses only`;
 	if (url.username !== '' || url.password !== '')
 		return 'it contains a user name or password, which would be handed to the service. Remove them';
-	if (isPrivateHost(url.hostname) && !isPrivateHost(new URL(baseUrl).hostname))
+	if (isPrivateHost(url) && !isPrivateHost(new URL(baseUrl)))
 		return `the service can't reach ${url.hostname}, which is this machine or a private network. Set N8N_WEBHOOK_URL (in older versions of n8n WEBHOOK_URL) to a public address and copy the URL again`;
 	return undefined;
 }
