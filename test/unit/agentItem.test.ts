@@ -1,6 +1,6 @@
 /** As a tool: an agent gets what it can use, and no more than its model's prompt can hold. */
 import type { IDataObject } from 'n8n-workflow';
-import { agentItem } from '../../nodes/MediaGeneration/files/agentItem';
+import { agentItem } from '../../nodes/MediaGeneration/items/agentItem';
 
 const compact = (json: IDataObject) => agentItem({ json, pairedItem: { item: 0 } }).json;
 const done = { task_id: 't', status: 'done', type: 'speech', credit_cost: 2, metadata: { a: 1 } };

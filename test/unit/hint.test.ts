@@ -6,7 +6,7 @@ import {
 	noteWaking,
 	type RunOutcome,
 	outcomesIn,
-} from '../../nodes/MediaGeneration/files/executionSummary';
+} from '../../nodes/MediaGeneration/items/executionSummary';
 import { hintAtSleep } from '../../nodes/MediaGeneration/run/hints';
 import { showHint } from '../../nodes/MediaGeneration/n8n/editor';
 import { fakeN8n } from '../support/n8n';

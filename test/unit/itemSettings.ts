@@ -1,5 +1,5 @@
 /** What an item's settings and its finished task are where a test is not about them. */
-import type { Assembly } from '../../nodes/MediaGeneration/files/parts';
+import type { Assembly } from '../../nodes/MediaGeneration/items/parts';
 import type { FileSettings } from '../../nodes/MediaGeneration/actions/fileSettings';
 import { parseTask, type Task } from '../../nodes/MediaGeneration/answers/task';
 import type { Done } from '../../nodes/MediaGeneration/answers/verdict';

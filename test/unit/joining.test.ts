@@ -6,8 +6,9 @@ import {
 	deliverPart,
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
-import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/files/parts';
-import type { DeliveredItems, ShownOutput } from '../../nodes/MediaGeneration/files/storedFile';
+import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/items/parts';
+import type { DeliveredItems } from '../../nodes/MediaGeneration/files/outputFile';
+import type { ShownOutput } from '../../nodes/MediaGeneration/items/shownItem';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import type { LongText } from '../../nodes/MediaGeneration/actions/longText';

@@ -16,6 +16,7 @@ const FLOORS = [
 	['suspend'],
 	['trigger'],
 	['files'],
+	['items'],
 	['task'],
 	['actions'],
 	['transport'],

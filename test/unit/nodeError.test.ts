@@ -4,8 +4,8 @@ import {
 	failureItem,
 	nodeError,
 	plainFailureItem,
-} from '../../nodes/MediaGeneration/files/nodeError';
-import { failureIn } from '../../nodes/MediaGeneration/files/shownItem';
+} from '../../nodes/MediaGeneration/items/nodeError';
+import { failureIn } from '../../nodes/MediaGeneration/items/shownItem';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 
 const node = (onError?: INode['onError']) => ({ name: 'Media', onError }) as INode;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { IBinaryData } from 'n8n-workflow';
 import { storeFile, type DownloadDeps } from '../../nodes/MediaGeneration/files/download';
-import type { WantedFile } from '../../nodes/MediaGeneration/files/storedFile';
+import type { WantedFile } from '../../nodes/MediaGeneration/files/outputFile';
 import type { NotOpened, OpenFile } from '../../nodes/MediaGeneration/transport/fileHost';
 import { binaryStore } from '../support/binaryStore';
 import { fakeN8n } from '../support/n8n';

@@ -6,11 +6,13 @@ import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import { typeByMimeType } from '../base/fileTypes';
 import type { Done } from '../answers/verdict';
-import { baseNameOf, itemsOf } from './files';
-import type { DeliveredItems, OutputFile, ShownOutput } from './storedFile';
+import type { ShownOutput } from '../items/shownItem';
+import { itemsOf } from './fileItems';
+import { baseNameOf } from './fileNames';
+import type { DeliveredItems, OutputFile } from './outputFile';
 import type { Delivery } from './delivery';
 import { joinSources, type SoundSource } from './joining';
-import { charactersOf, failureOfWhole, partJson, type Assembly } from './parts';
+import { charactersOf, failureOfWhole, partJson, type Assembly } from '../items/parts';
 
 export interface AssemblyInput {
 	index: number;

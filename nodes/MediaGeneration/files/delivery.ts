@@ -1,5 +1,5 @@
 /** Makes the items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/fileSettings';
@@ -15,51 +15,12 @@ import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
-import { baseNameOf, fetchFiles, fieldName, itemsOf, type FetchDeps } from './files';
+import { fieldsOf } from '../items/itemJson';
+import { fetchFiles, type FetchDeps } from './fetchFiles';
+import { fieldName, itemsOf } from './fileItems';
+import { baseNameFor } from './fileNames';
 import { shortfallOf } from './shortfall';
-import type { DeliveredItems, OutputFile } from './storedFile';
-
-/** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
-const OWN_NAMES = [
-	'error',
-	'outcome',
-	'outputs',
-	'unfinished',
-	'task_ids',
-	'part',
-	'parts',
-	'joined',
-	'_files',
-];
-
-/** Gives the fields of a task, or of the answer to a creation, names that mean nothing else. */
-export function fieldsOf(raw: JsonObject): IDataObject {
-	const fields: IDataObject = { ...withoutEmptyError(raw) };
-	for (const name of OWN_NAMES) {
-		if (!Object.hasOwn(fields, name)) continue;
-		fields[`task_${name}`] = fields[name];
-		delete fields[name];
-	}
-	return fields;
-}
-
-/**
- * Gives an item the JSON of the input item, as "Include Input" asks for. In place, because a failed item has a hidden property that a copy
- * lacks. @param input undefined if the option is off
- */
-export function carryInput(
-	item: INodeExecutionData,
-	input: IDataObject | undefined,
-): INodeExecutionData {
-	if (input === undefined) return item;
-	const { input: own, ...json } = item.json;
-	// An item that "Task: Wait" passes through is its own input.
-	const hasOwn = own !== undefined && item.json !== input;
-	// The binary mode "combined" keeps the files there.
-	const { _files: _notCarried, ...carried } = input;
-	item.json = { ...json, ...(hasOwn ? { task_input: own } : {}), input: carried };
-	return item;
-}
+import type { DeliveredItems, OutputFile } from './outputFile';
 
 type DoneTask = Omit<Done, 'kind'>;
 
@@ -78,14 +39,6 @@ function withShortAddresses(
 		words.set(url, `${type}, ${megabytes(output?.fileSize ?? 0)}, see ${field}`);
 	}
 	return words.size === 0 ? raw : mapTexts(raw, (text) => words.get(text.trim()) ?? text);
-}
-
-/** Makes the name of a task's files. @param suffix after the File Name */
-function baseNameFor(done: DoneTask, { fileName }: FileSettings, suffix: string): string {
-	const named = baseNameOf(fileName);
-	if (named !== undefined) return `${named}${suffix}`;
-	const { task, taskId, outputs } = done;
-	return baseNameOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
 /** A task whose only files are transcripts was made to have their text. */

@@ -12,7 +12,7 @@ import { isDataUrl } from '../answers/outputs';
 import { storeChunks } from './binary';
 import { openDataUrl } from './dataUrl';
 import { fileTypeOf, problemWith } from './kind';
-import { storedFile, type OutputFile, type WantedFile } from './storedFile';
+import { storedFile, type OutputFile, type WantedFile } from './outputFile';
 
 export interface DownloadDeps extends Clock {
 	context: N8nContext;

@@ -11,8 +11,8 @@ import { inPieces, realClock } from '../n8n/realClock';
 import { attemptAsync } from '../base/outcomes';
 import { openStored, readStored, readStoredText, storeChunks } from './binary';
 import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
-import { baseNameOf } from './files';
-import type { OutputFile } from './storedFile';
+import { baseNameOf } from './fileNames';
+import type { OutputFile } from './outputFile';
 
 export interface SoundSource {
 	sound: IBinaryData;

@@ -4,7 +4,7 @@ import type { Done } from '../answers/verdict';
 import { urlOf } from '../base/json';
 import type { Failure } from '../base/outcomes';
 import { onOneLine } from '../base/words';
-import type { OutputFile } from './storedFile';
+import type { OutputFile } from './outputFile';
 
 /** Returns nothing if all files are there. A missing transcript is a hint: it never withholds the sound. */
 export function shortfallOf(

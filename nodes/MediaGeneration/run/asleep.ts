@@ -1,8 +1,8 @@
 /** Puts the execution of a run to sleep, with what remains of each of its items. */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
-import { carryInput } from '../files/delivery';
-import { unfinishedJson } from '../files/parts';
+import { carryInput } from '../items/itemJson';
+import { unfinishedJson } from '../items/parts';
 import { getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import type { Waking } from '../suspend/checks';

@@ -1,8 +1,9 @@
 /** Makes an item's result from what became of its tasks. */
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
-import { fieldsOf, type Delivery } from '../files/delivery';
-import { failureOfWhole, unfinishedJson } from '../files/parts';
+import type { Delivery } from '../files/delivery';
+import { fieldsOf } from '../items/itemJson';
+import { failureOfWhole, unfinishedJson } from '../items/parts';
 import type { Created } from '../task/identity';
 import {
 	failedResult,

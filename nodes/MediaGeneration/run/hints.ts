@@ -1,8 +1,7 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../files/executionSummary';
-import { recordIn, shownOutputs } from '../files/shownItem';
-import type { ShownOutput } from '../files/storedFile';
+import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../items/executionSummary';
+import { recordIn, shownOutputs, type ShownOutput } from '../items/shownItem';
 import { quietly } from '../n8n/log';
 import { showHint, warn } from '../n8n/editor';
 import { imageLimits } from '../actions/model';

@@ -1,7 +1,7 @@
 /** `audio: join` joins the audio of all input items into one file per group. Nothing is sent anywhere. */
 import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { itemsOf } from '../files/files';
-import { shownOutputs } from '../files/shownItem';
+import { itemsOf } from '../files/fileItems';
+import { shownOutputs } from '../items/shownItem';
 import { joinSources, type SoundSource } from '../files/joining';
 import { extensionIn, typeByMimeType } from '../base/fileTypes';
 import { joining } from '../actions/audio';

@@ -1,9 +1,9 @@
 /** Makes a run's output from its items' results, or the error that ends it. */
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Ledger } from '../task/ledger';
-import { failureItem, nodeError } from '../files/nodeError';
-import { shownOutputs } from '../files/shownItem';
-import { carryInput } from '../files/delivery';
+import { failureItem, nodeError } from '../items/nodeError';
+import { shownOutputs } from '../items/shownItem';
+import { carryInput } from '../items/itemJson';
 import type { ItemFields } from '../actions/fields';
 import { includeInputOption } from '../actions/waiting';
 import { logOf } from '../n8n/log';

@@ -1,7 +1,7 @@
 /** Puts an execution to sleep until its tasks have finished. Its items are output if the deadline passes, so they carry the task IDs. */
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { plainFailureItem } from '../files/nodeError';
+import { plainFailureItem } from '../items/nodeError';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';

@@ -2,10 +2,11 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
-import { failureItem, plainFailureItem } from '../files/nodeError';
-import { noteWaking, outcomesIn } from '../files/executionSummary';
-import { carryInput, Delivery } from '../files/delivery';
-import { failureOfWhole, leftIn, type Assembly } from '../files/parts';
+import { failureItem, plainFailureItem } from '../items/nodeError';
+import { noteWaking, outcomesIn } from '../items/executionSummary';
+import { Delivery } from '../files/delivery';
+import { carryInput } from '../items/itemJson';
+import { failureOfWhole, leftIn, type Assembly } from '../items/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../answers/verdict';
 import type { TaskEnd } from './ends';

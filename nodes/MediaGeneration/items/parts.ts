@@ -6,7 +6,7 @@ import type { Failure, LeftText } from '../base/outcomes';
 import { quote } from '../base/words';
 import { asNumber, isObject, textsIn, type JsonObject } from '../base/json';
 import type { Task } from '../answers/task';
-import { fieldsOf } from './delivery';
+import { fieldsOf } from './itemJson';
 
 /** How the tasks of an item make its output. Plain data, because a sleeping execution keeps it. */
 export interface Assembly {

@@ -1,6 +1,7 @@
 /** Names of files: whatever a text is made of, it becomes one that every file system takes. Files of several hosts: none holds up others. */
 import fc from 'fast-check';
-import { baseNameOf, fetchFiles } from '../../nodes/MediaGeneration/files/files';
+import { fetchFiles } from '../../nodes/MediaGeneration/files/fetchFiles';
+import { baseNameOf } from '../../nodes/MediaGeneration/files/fileNames';
 import { anyCodePoint } from './codePoint';
 import { FILE, host } from './scriptedHost';
 

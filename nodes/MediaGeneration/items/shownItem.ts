@@ -1,8 +1,21 @@
 /** Reads what an item of this package shows: its outputs, or its failure. */
 import type { IDataObject, INodeExecutionData, JsonObject } from 'n8n-workflow';
+import type { OutputKind } from '../answers/outputs';
 import { isOutcome, type Failure } from '../base/outcomes';
 import { asNumber, asText, isObject, textsIn } from '../base/json';
-import type { ShownOutput } from './storedFile';
+
+/** An output as an item shows it (README, "Operations"). */
+export interface ShownOutput {
+	/** Missing for a file that was joined here, or that its address contained. */
+	url?: string;
+	kind: OutputKind;
+	binaryProperty?: string;
+	fileName?: string;
+	mimeType?: string;
+	fileSize?: number;
+	/** Measured, for WAV and MP3. */
+	durationSeconds?: number;
+}
 
 export function shownOutputs({ json: { outputs } }: INodeExecutionData): ShownOutput[] {
 	const list: unknown[] = Array.isArray(outputs) ? outputs : [];

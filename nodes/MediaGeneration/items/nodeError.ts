@@ -12,7 +12,7 @@ import { onOneLine } from '../base/words';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
-import type { ShownOutput } from './storedFile';
+import type { ShownOutput } from './shownItem';
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
 function recordOf(failure: Failure, outputs?: ShownOutput[]) {

@@ -1,22 +1,10 @@
 /** A file on its way into an item: one shape from its address to its binary field. */
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
-import { isDataUrl, type OutputKind, type TaskOutput } from '../answers/outputs';
+import { isDataUrl, type TaskOutput } from '../answers/outputs';
 import { extensionIn, mediaOf } from '../base/fileTypes';
 import { toMs, type SoundFacts } from '../audio/sound';
 import type { Failure } from '../base/outcomes';
-
-/** An output as an item shows it (README, "Operations"). */
-export interface ShownOutput {
-	/** Missing for a file that was joined here, or that its address contained. */
-	url?: string;
-	kind: OutputKind;
-	binaryProperty?: string;
-	fileName?: string;
-	mimeType?: string;
-	fileSize?: number;
-	/** Measured, for WAV and MP3. */
-	durationSeconds?: number;
-}
+import type { ShownOutput } from '../items/shownItem';
 
 export interface WantedFile extends TaskOutput {
 	maxBytes: number;
