@@ -38,7 +38,7 @@ function section({ name, title, marks, checked, on, tookS, tables }: SavedReport
 		...(marks.length === 0
 			? []
 			: [markdownTable(['Mark', 'Measured', 'Limit', ''], marks.map(shownMark))]),
-		`Checked: ${checked.join('; ')}. Measured with ${on}, in ${tookS} s.`,
+		`Checked: ${checked.join('; ')} (${on}, ${tookS} s).`,
 	].join('\n\n');
 }
 
