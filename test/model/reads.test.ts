@@ -1,6 +1,6 @@
 /** The operations that only read: credits, API keys, a task's state. They cost nothing, and are repeated where that can help. */
 import type { IDataObject } from 'n8n-workflow';
-import { Account } from '../../nodes/MediaGeneration/transport/account';
+import { MadeTasks } from '../../nodes/MediaGeneration/transport/madeTasks';
 import { answers, goOn, runNode, type Answer } from './node';
 
 const credits = { resource: 'credits', operation: 'get' };
@@ -122,7 +122,7 @@ test('Image: Get Price that is refused names its own fields', async () => {
 });
 
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
-	const ended = jest.spyOn(Account.prototype, 'taskEnded');
+	const ended = jest.spyOn(MadeTasks.prototype, 'noteEnd');
 	const { json, requests } = await runNode({
 		parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
 		node: goOn,

@@ -46,12 +46,13 @@ describe('accounts', () => {
 	});
 
 	test('the end of a task that this process made leaves one slot, and what is noted again makes it no younger', () => {
-		const account = new Account();
-		account.created('own', NOW);
-		for (const id of ['own', 'own', "yesterday's"]) account.taskEnded(id);
-		account.created('own', NOW + 1);
-		account.taskEnded('own');
-		expect([account.made.get('own')?.since, account.ends]).toEqual([NOW, 1]);
+		const { made } = new Account();
+		made.add('own', NOW);
+		for (const id of ['own', 'own', "yesterday's"]) made.noteEnd(id);
+		made.add('own', NOW + 1);
+		made.noteEnd('own');
+		expect([NOW, NOW + 1].map((since) => made.wasMadeSince('own', since))).toEqual([true, false]);
+		expect(made.ends).toBe(1);
 	});
 
 	const learned = (purpose: Purpose, reply: Answer) => {

@@ -86,13 +86,13 @@ describe('many callbacks at once', () => {
 		});
 	});
 
-	test.each<[string, object, (made: { created: (id: string) => void }) => void]>([
-		['a task that this process made', {}, (account) => account.created('t1')],
+	test.each<[string, object, (made: { add(id: string): void }) => void]>([
+		['a task that this process made', {}, (made) => made.add('t1')],
 		['the call of a signed URL', { signed: true }, () => {}],
 	])('%s waits for none of them', async (_name, how, prepare) => {
 		await onMachine(async (machine) => {
 			const { ask, client, answerSlow } = service(allDone);
-			prepare(client.account);
+			prepare(client.account.made);
 			const flood = slowOnes(150).map(async (id) => await ask(id));
 			// Nor for the pause that they made the service ask for.
 			client.account.pause('callback', now(), 20_000);
@@ -160,7 +160,7 @@ describe('a task that the service does not know', () => {
 			const { ask, client } = service((id) => (isThere ? allDone(id) : answer(404)));
 			for (const id of ['made', 'signed']) expect(await ask(id)).toMatch(UNKNOWN);
 			isThere = true;
-			client.account.created('made');
+			client.account.made.add('made');
 			expect(await ask('made')).toBe('done');
 			expect(await ask('signed', { signed: true })).toBe('done');
 		});
@@ -197,13 +197,13 @@ test('a lagging service: an end is waited for, whoever says that the task still 
 		const { ask, client } = service((id) =>
 			answer(200, machine.elapsed < 3_000 ? { id, status: 'doing' } : { id, ...DONE }),
 		);
-		client.account.created('t1');
+		client.account.made.add('t1');
 		const running = [1, 2].map(async () => await ask(claimOf('t1', 'doing')));
 		const copies = [ask('t1'), ask('t1')];
 		expect(await Promise.all(running)).toEqual(['running', 'running']);
-		expect([machine.elapsed, client.account.ends]).toEqual([0, 0]);
+		expect([machine.elapsed, client.account.made.ends]).toEqual([0, 0]);
 		expect(await Promise.all(copies)).toEqual(['done', 'done']);
-		expect([client.requests.length, client.account.ends]).toEqual([6, 1]);
+		expect([client.requests.length, client.account.made.ends]).toEqual([6, 1]);
 	});
 });
 

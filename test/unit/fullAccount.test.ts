@@ -55,8 +55,8 @@ async function closed(first: Reply = FULL) {
 	const ends = (ms: number, count = 1) => {
 		clock.at(start + ms, () => {
 			for (let id = 0; id < count; id += 1) {
-				account.created(`${ms} ${id}`);
-				account.taskEnded(`${ms} ${id}`);
+				account.made.add(`${ms} ${id}`);
+				account.made.noteEnd(`${ms} ${id}`);
 			}
 		});
 	};
@@ -145,10 +145,10 @@ test.each([1, 5, 150])(
 		const { clock, account, asked, asks } = await closed();
 		let active = 20;
 		const occupy = (id: string, ms: number) => {
-			account.created(id);
+			account.made.add(id);
 			clock.at(clock.now() + ms, () => {
 				active -= 1;
-				account.taskEnded(id);
+				account.made.noteEnd(id);
 			});
 		};
 		for (let n = 0; n < 20; n += 1) occupy(`first ${n}`, 1_000 + 100 * n);
@@ -251,9 +251,9 @@ test('who waits for an open account goes with the others, and their refusals mak
 
 test('an account that is full again begins with a short pause, and tasks that ended before leave no slot', async () => {
 	const { clock, account, asked, asks } = await closed();
-	account.created('t');
+	account.made.add('t');
 	await clock.run(asks('a', [FULL, FULL, CREATED]));
-	account.taskEnded('t');
+	account.made.noteEnd('t');
 	await clock.run(asks('b', [FULL, CREATED]));
 	expect(asked).toEqual(['a 2000', 'a 6000', 'a 14000', 'b 14000', 'b 16000']);
 });

@@ -163,7 +163,7 @@ test('nor if the search ends before that', async () => {
 
 test('a task of this process is nobody else’s; nor is one that an equal request could have made', async () => {
 	const known = setting([taskOf('a')]);
-	known.client.account.created('a', START);
+	known.client.account.made.add('a', START);
 	expect(await known.found()).toEqual([]);
 	// The execution may have been stopped while this process lived on, or be another one.
 	expect(await known.found({ endedBefore: START + 1 })).toEqual(['a']);

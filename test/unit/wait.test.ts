@@ -204,9 +204,9 @@ test.each<[string, Script, ends: number]>([
 	['not shown any more', () => denied(), 0],
 ])('the account learns that a task is %s', async (_name, script, ends) => {
 	const { client, run } = setUp(script);
-	client.account.created('t');
+	client.account.made.add('t');
 	await run();
-	expect(client.account.ends).toBe(ends);
+	expect(client.account.made.ends).toBe(ends);
 });
 
 test('a failure by the service ends the waiting at once', async () => {

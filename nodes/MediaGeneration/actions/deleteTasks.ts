@@ -82,7 +82,7 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			"Only tasks that are still running are deleted. To delete finished ones, turn the option 'Delete Finished' on.",
 		);
 	const refund = await sendDeletion(from, doomed);
-	for (const taskId of doomed) from.client.account.taskEnded(taskId);
+	for (const taskId of doomed) from.client.account.made.noteEnd(taskId);
 	return [
 		{
 			deleted: true,

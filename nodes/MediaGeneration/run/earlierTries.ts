@@ -33,7 +33,7 @@ export function* expectEarlier(
 		if (earlier.kind === 'unrecorded') ends.push(expectTask(client.account, part.request));
 		if (earlier.kind === 'unclear') ends.push(expectTask(client.account, earlier.request));
 		if (earlier.kind !== 'created') continue;
-		client.account.created(earlier.taskId);
+		client.account.made.add(earlier.taskId);
 		spending.addCost(earlier);
 	}
 	return () => ends.forEach((end) => end());

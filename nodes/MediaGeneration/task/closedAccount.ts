@@ -31,7 +31,7 @@ export class ClosedAccount {
 		/** The last one. */
 		public refusal: Refusal,
 	) {
-		this.endsUsed = account.ends;
+		this.endsUsed = account.made.ends;
 	}
 
 	/** Returns whether creations of a queue are sent without asking. */
@@ -47,7 +47,7 @@ export class ClosedAccount {
 
 	/** Epoch ms from which the next one may ask. */
 	get asksAt(): number {
-		return this.account.ends > this.endsUsed ? this.askedEnd : this.pauseEnd;
+		return this.account.made.ends > this.endsUsed ? this.askedEnd : this.pauseEnd;
 	}
 
 	/** @param hasAsked whether it was sent although its queue is closed */
@@ -58,10 +58,10 @@ export class ClosedAccount {
 	): void {
 		// A creation rejected for another reason does not use up the free slot.
 		if (hasAsked && creation.kind !== 'refused' && creation.kind !== 'retry') {
-			const isByPause = this.endsUsed === this.account.ends;
+			const isByPause = this.endsUsed === this.account.made.ends;
 			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
 			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
-			this.endsUsed = Math.min(this.endsUsed + 1, this.account.ends);
+			this.endsUsed = Math.min(this.endsUsed + 1, this.account.made.ends);
 		}
 		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
 		if (creation.kind !== 'full' && creation.kind !== 'limited') return;

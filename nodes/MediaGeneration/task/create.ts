@@ -74,14 +74,14 @@ async function sendInTurn(
 		if (creation.kind === 'refused') return creation;
 		if (creation.kind === 'created') {
 			const { taskId, answer } = creation;
-			account.created(taskId);
+			account.made.add(taskId);
 			const receiveUrl = asText(request.body.receive_url);
 			return { kind: 'created', taskId, createdAt: now(), answer, receiveUrl };
 		}
 		if (creation.kind === 'unclear') {
 			const { taskId } = creation.failure;
 			// Known, but not as this request's: it may be the task of an earlier request whose notes n8n lost.
-			if (taskId !== undefined) account.created(taskId, 0);
+			if (taskId !== undefined) account.made.add(taskId, 0);
 			return { ...creation, sentAt };
 		}
 		const after = creation.kind === 'retry' ? afterRetry : afterRefusal;

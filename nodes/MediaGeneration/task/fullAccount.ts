@@ -90,7 +90,7 @@ export class FullAccount {
 		const wake = () => woken.abort(ABORTED);
 		// `AbortSignal.any` would take longer than the rest of a turn.
 		const unheard = [onAbort(signal, wake)];
-		if (opensAt < Infinity) unheard.push(onAbort(this.account.nextEnd.signal, wake));
+		if (opensAt < Infinity) unheard.push(onAbort(this.account.made.nextEnd, wake));
 		await sleep(Math.min(opensAt, end) - since, woken.signal);
 		for (const stop of unheard) stop();
 		const waitedMs = now() - since;

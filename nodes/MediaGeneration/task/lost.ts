@@ -99,7 +99,7 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 	if (finding.kind === 'unfound') return finding;
 	const { taskId, answer: raw } = finding;
 	if (!isYoung) {
-		client.account.created(taskId);
+		client.account.made.add(taskId);
 		return finding;
 	}
 	// A search that ended early has not seen what the list shows later.
@@ -178,7 +178,7 @@ function choose(
 	// Another search may have taken one meanwhile.
 	const noted = new Set(ledger.taskIds);
 	const isOthers = ({ taskId }: ListedTask) =>
-		noted.has(taskId) || (account.made.get(taskId)?.since ?? -1) >= endedBefore;
+		noted.has(taskId) || account.made.wasMadeSince(taskId, endedBefore);
 	const left = [...fits.keys()].filter((task) => !isOthers(task));
 	const sure = left.filter((task) => fits.get(task) === 'sure');
 	const [only, ...others] = sure;

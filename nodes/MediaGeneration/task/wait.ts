@@ -82,7 +82,7 @@ export async function waitForTask(watch: Watch, polling: Polling): Promise<Waite
 		if (poll !== undefined) {
 			const decided = decide(watch, soFar, { poll, nowMs: now() });
 			const { task } = decided;
-			if (task !== undefined && task.state !== 'running') client.account.taskEnded(taskId);
+			if (task !== undefined && task.state !== 'running') client.account.made.noteEnd(taskId);
 			if (decided.kind !== 'running') return decided;
 			soFar = decided;
 			const pauseMs = nextPause(poll, { ...soFar, ageMs: age() });

@@ -1,13 +1,13 @@
 /** What all runs of this process share of an account, i.e. of one base URL and key. Sources: docs/service.md, "Limits", "HTTP", "Poll routes". */
 import { createHash } from 'crypto';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
-import { ABORTED } from '../base/abort';
 import { now } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { askedPauseMs, isAboutTasks, limitIn } from '../answers/limits';
 import type { Answer } from '../answers/reply';
 import { saidIn } from '../answers/said';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
+import { MadeTasks } from './madeTasks';
 
 export type PollRoute = 'v1' | 'v1e';
 
@@ -27,26 +27,7 @@ export class Account {
 	speechRoute: SpeechRoute | undefined;
 	/** Calls of this process that wake its sleeping executions. */
 	readonly resumptions = new Limiter(4);
-	/** Tasks that this process made, or found for a creation without an answer, with the epoch ms of that. They belong to no other request. */
-	readonly made = new BoundedMap<string, { since: number; hasEnded: boolean }>(20_000);
-	/** How many of them have ended. */
-	ends = 0;
-	/** Aborts when the next one ends. */
-	nextEnd = new AbortController();
-
-	created(taskId: string, nowMs: number = now()): void {
-		if (!this.made.has(taskId)) this.made.set(taskId, { since: nowMs, hasEnded: false });
-	}
-
-	/** Polls, callbacks and deletions report here that a task has ended. One that this process made leaves a slot for another. */
-	taskEnded(taskId: string): void {
-		const made = this.made.get(taskId);
-		if (made === undefined || made.hasEnded) return;
-		made.hasEnded = true;
-		this.ends += 1;
-		this.nextEnd.abort(ABORTED);
-		this.nextEnd = new AbortController();
-	}
+	readonly made = new MadeTasks();
 
 	/** Epoch ms. */
 	pausedUntil(purpose: Purpose): number {

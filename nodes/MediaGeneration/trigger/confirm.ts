@@ -40,7 +40,7 @@ export async function judgePosted(
 	if (poll.kind !== 'task')
 		throw new CallRefusal(503, 'the service could not be asked about this task, try again');
 	const verdict = verdictOf(taskId, poll.task);
-	if (verdict.kind !== 'running') client.account.taskEnded(taskId);
+	if (verdict.kind !== 'running') client.account.made.noteEnd(taskId);
 	if (poll.task.state === 'running' && claimed?.state !== 'running')
 		throw new CallRefusal(503, 'the service does not show the end of this task yet, try again');
 	return verdict;
