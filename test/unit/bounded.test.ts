@@ -57,7 +57,7 @@ describe('a body', () => {
 		['nothing', undefined, ''],
 		['an object', { a: 1 }, ''],
 	])('that is %s is read', async (_name, body, text) => {
-		expect(await readText(body, 10)).toEqual({ text, whole: true });
+		expect(await readText(body, 10)).toEqual({ text, isComplete: true });
 	});
 
 	test('that never ends is read up to the bound, and destroyed', async () => {
@@ -67,9 +67,9 @@ describe('a body', () => {
 			},
 		});
 		const read = await readText(endless, 10);
-		expect(read).toEqual({ text: '0123012301', whole: false });
+		expect(read).toEqual({ text: '0123012301', isComplete: false });
 		expect(endless.destroyed).toBe(true);
-		expect(readJson(read.text, ANSWER, read.whole).unread).toBe('of more than 32 MB');
+		expect(readJson(read.text, ANSWER, read.isComplete).unread).toBe('of more than 32 MB');
 	});
 
 	test.each<[string, unknown]>([
@@ -77,7 +77,7 @@ describe('a body', () => {
 		['bytes', Buffer.from('x'.repeat(11))],
 		['a stream', Readable.from([Buffer.from('x'.repeat(10)), Buffer.from('x')])],
 	])('of too much %s is cut', async (_name, body) => {
-		expect(await readText(body, 10)).toEqual({ text: 'x'.repeat(10), whole: false });
+		expect(await readText(body, 10)).toEqual({ text: 'x'.repeat(10), isComplete: false });
 	});
 
 	test('that breaks is an error', async () => {

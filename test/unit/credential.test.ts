@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { anyCodePoint } from './codePoint';
 import type { ICredentialTestFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { MediaGenerationApi } from '../../credentials/MediaGenerationApi.credentials';
-import { idProblem } from '../../nodes/MediaGeneration/base/pathPart';
+import { idProblem } from '../../nodes/MediaGeneration/base/url';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
 
 const KEY = 'sk_0123456789abcdef';

@@ -2,7 +2,7 @@
 import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
 import { invalid } from '../base/outcomes';
 import { asBoolean, asNumber, asText, type JsonObject } from '../base/json';
-import { idProblem } from '../base/pathPart';
+import { idProblem } from '../base/url';
 import { deepMerge, jsonList, jsonObject } from './jsonObjects';
 import { GivenValues } from './givenValues';
 import { checkTyped, expressionIn } from './parameters';

@@ -2,7 +2,7 @@
 import { invalid } from '../base/outcomes';
 import { readJson } from '../base/bounded';
 import { asText, textsBetweenCommas } from '../base/json';
-import { idProblem } from '../base/pathPart';
+import { idProblem } from '../base/url';
 import type { ItemFields } from './fields';
 import * as ui from './ui';
 

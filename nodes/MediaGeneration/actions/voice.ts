@@ -1,6 +1,6 @@
 /** Lists voices, for workflows and for the voice picker (docs/service.md, "More routes"). */
-import { asText, isObject, urlOf, type JsonObject } from '../base/json';
-import { idProblem } from '../base/pathPart';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { idProblem, urlOf } from '../base/url';
 import {
 	joinTexts,
 	pickList,

@@ -10,7 +10,8 @@ import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
 import { namedTask, parseTask, taskIdOf, type NamedTask } from './task';
-import { asText, isObject, urlOf, type JsonObject } from '../base/json';
+import { asText, isObject, type JsonObject } from '../base/json';
+import { urlOf } from '../base/url';
 import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
 /** A refusal that created nothing. */

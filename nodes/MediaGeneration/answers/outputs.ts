@@ -1,5 +1,6 @@
 /** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { isObject, parseJson, trimmedText, urlOf } from '../base/json';
+import { isObject, parseJson, trimmedText } from '../base/json';
+import { urlOf } from '../base/url';
 import { extensionIn, mediaOf, typeByExtension } from '../base/fileTypes';
 import type { Task } from './task';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';

@@ -1,8 +1,8 @@
 /** What became of a request: an answer as it came, or silence. */
-import type { Read } from '../base/bounded';
+import type { BoundedJson } from '../base/bounded';
 import { asBoolean, asNumber, asText, isObject } from '../base/json';
 
-export interface Answer extends Read {
+export interface Answer extends BoundedJson {
 	answered: true;
 	status: number;
 	headers: Record<string, unknown>;

@@ -5,7 +5,7 @@
 import { parseJson } from './json';
 import { ANSWER, type Bound } from './bounds';
 
-export interface Read {
+export interface BoundedJson {
 	/** The parsed JSON; undefined if the text is something else, or beyond its bound. */
 	body: unknown;
 	/** What exceeds the bound; continues a sentence such as "an answer ...". */
@@ -51,10 +51,10 @@ function withExactNumbers(json: string): string {
 	});
 }
 
-/** Never throws. @param whole whether the text is all that was sent */
-export function readJson(text: string, bound: Bound = ANSWER, whole = true): Read {
-	const unread = (why: string): Read => ({ body: undefined, unread: why });
-	if (!whole || text.length > bound.bytes)
+/** Never throws. @param isComplete whether the text is all that was sent */
+export function readJson(text: string, bound: Bound = ANSWER, isComplete = true): BoundedJson {
+	const unread = (why: string): BoundedJson => ({ body: undefined, unread: why });
+	if (!isComplete || text.length > bound.bytes)
 		return unread(`of more than ${Math.round(bound.bytes / 1_000_000)} MB`);
 	if (hasMoreValues(text, bound.values)) return unread(`with more than ${bound.values} values`);
 	const body = parseJson(text);
@@ -65,13 +65,14 @@ export function readJson(text: string, bound: Bound = ANSWER, whole = true): Rea
 
 /**
  * Reads the text of a body, which n8n hands out as a stream, as bytes or as a text. A stream is read up to the bound and then
- * destroyed. Rejects if the stream breaks. If a body is not `whole`, the text is its beginning.
+ * destroyed. Rejects if the stream breaks. Of a longer body, the text is the beginning.
  */
 export async function readText(
 	body: unknown,
 	bytes = ANSWER.bytes,
-): Promise<{ text: string; whole: boolean }> {
-	if (typeof body === 'string') return { text: body.slice(0, bytes), whole: body.length <= bytes };
+): Promise<{ text: string; isComplete: boolean }> {
+	if (typeof body === 'string')
+		return { text: body.slice(0, bytes), isComplete: body.length <= bytes };
 	const isStream = typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 	const rest = isStream ? (body as AsyncIterable<Buffer>) : [];
 	const chunks: Buffer[] = [];
@@ -82,5 +83,5 @@ export async function readText(
 		if (length > bytes) break;
 	}
 	const text = Buffer.concat(chunks).subarray(0, bytes).toString();
-	return { text: text.replace(/^\uFEFF/, ''), whole: length <= bytes };
+	return { text: text.replace(/^\uFEFF/, ''), isComplete: length <= bytes };
 }

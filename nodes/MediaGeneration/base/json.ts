@@ -45,22 +45,6 @@ export function asBoolean(value: unknown): boolean | undefined {
 	return typeof value === 'boolean' ? value : undefined;
 }
 
-/** Encodes a text from outside for a URL: half a surrogate pair, which can't be encoded, becomes U+FFFD. */
-export function uriEncoded(text: string): string {
-	return encodeURIComponent(Buffer.from(text).toString());
-}
-
-/** Parses a URL, which may be relative to another one. */
-export function urlOf(value: unknown, base?: string): URL | undefined {
-	return typeof value === 'string' && URL.canParse(value, base) ? new URL(value, base) : undefined;
-}
-
-/** Drops the query of a receive URL: the rest identifies it, and has no token. */
-export function endpointOf(url: string): string {
-	const parsed = urlOf(url);
-	return parsed === undefined ? url : parsed.origin + parsed.pathname;
-}
-
 /** Rounds, because sums of fractions have tiny errors. */
 export function sumOf(numbers: readonly number[]): number {
 	return Math.round(numbers.reduce((sum, number) => sum + number, 0) * 1_000) / 1_000;

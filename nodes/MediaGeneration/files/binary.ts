@@ -40,8 +40,8 @@ export async function readStoredText(
 	binary: IBinaryData,
 	bytes: number,
 ): Promise<string | undefined> {
-	const { text, whole } = await readText(readStored(context, binary), bytes);
-	return whole ? text : undefined;
+	const { text, isComplete } = await readText(readStored(context, binary), bytes);
+	return isComplete ? text : undefined;
 }
 
 interface NewFile {

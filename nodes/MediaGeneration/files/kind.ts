@@ -5,7 +5,8 @@
 import { typeOfBytes } from '../audio/scan';
 import * as types from '../base/fileTypes';
 import { quote } from '../base/words';
-import { isObject, parseJson, urlOf } from '../base/json';
+import { isObject, parseJson } from '../base/json';
+import { urlOf } from '../base/url';
 import { isDataUrl, type TaskOutput } from '../answers/outputs';
 
 export interface AboutFile extends TaskOutput {

@@ -1,7 +1,7 @@
 /** Says what it means if files of a finished task are missing. */
 import { isDataUrl } from '../answers/outputs';
 import type { Done } from '../answers/verdict';
-import { urlOf } from '../base/json';
+import { urlOf } from '../base/url';
 import type { Failure } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import type { OutputFile } from './outputFile';

@@ -34,8 +34,8 @@ interface TestAnswer {
 
 /** Returns why an answer shows no balance; undefined if it does. */
 async function answerProblem({ statusCode, body: sent }: TestAnswer): Promise<string | undefined> {
-	const { text, whole } = await readText(sent);
-	const { body } = readJson(text, undefined, whole);
+	const { text, isComplete } = await readText(sent);
+	const { body } = readJson(text, undefined, isComplete);
 	if (statusCode >= 300 && statusCode < 400)
 		return `The Base URL redirects to another address (HTTP ${statusCode}), and the API key is not sent there. Enter the address of the service itself, e.g. with https:// or without "www."`;
 	if (body === undefined && /^\s*</.test(text))

@@ -4,7 +4,8 @@ import { getOrCreate } from '../base/boundedMap';
 import type { Work } from '../base/work';
 import { onOneLine } from '../base/words';
 import { mapTexts } from '../base/mapTexts';
-import { urlOf, type JsonObject } from '../base/json';
+import type { JsonObject } from '../base/json';
+import { urlOf } from '../base/url';
 import { inPieces } from './realClock';
 
 /**

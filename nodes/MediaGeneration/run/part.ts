@@ -1,5 +1,6 @@
 /** One task of an item: created or taken up, waited for, its files fetched. */
-import { asText, endpointOf } from '../base/json';
+import { asText } from '../base/json';
+import { endpointOf } from '../base/url';
 import { deliverPart } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
 import type { Created } from '../task/identity';

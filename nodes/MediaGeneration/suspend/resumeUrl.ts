@@ -1,6 +1,6 @@
 /** The URL that wakes a sleeping execution: the webhook behind it, who may call it, and what the editor shows of it. */
 import type { INodeTypeDescription } from 'n8n-workflow';
-import { uriEncoded, urlOf } from '../base/json';
+import { uriEncoded, urlOf } from '../base/url';
 import { inHtml } from '../n8n/editor';
 import type { WaitingTask } from './notes';
 

@@ -7,7 +7,7 @@ import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';
 import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
-import { endpointOf } from '../base/json';
+import { endpointOf } from '../base/url';
 import { CONTEXT_FIELD, lastDeadline, tasksIn, writeNotes, type WaitingItem } from './notes';
 import { tooltipFragment } from './resumeUrl';
 import { watchOver } from './watch';

@@ -118,9 +118,9 @@ export async function createClient(
 			{ credentialsDecrypted: await credentialForRequest() },
 		)) as RawResponse;
 		const { statusCode: status, headers } = response;
-		const { text: raw, whole } = await readText(response.body);
+		const { text: raw, isComplete } = await readText(response.body);
 		const text = cleaner.key(raw);
-		const read = readJson(raw, ANSWER, whole);
+		const read = readJson(raw, ANSWER, isComplete);
 		// A text without the key may no longer be JSON, so it is taken out of the values.
 		if (text !== raw) read.body = mapTexts(read.body, cleaner.key);
 		return { answered: true, status, headers, text, ...read };

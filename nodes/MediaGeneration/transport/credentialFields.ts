@@ -1,5 +1,5 @@
 /** What the fields of a credential hold, and what is wrong with them. */
-import { urlOf } from '../base/json';
+import { urlOf } from '../base/url';
 import { hostOf, staysPrivate } from './hosts';
 
 export interface Credentials {

@@ -7,7 +7,7 @@ import { fileHostProblem } from './hosts';
 import type { N8nContext } from './client';
 import { ABORTED, timeLimit } from '../base/abort';
 import type { Clock } from '../base/clock';
-import { urlOf } from '../base/json';
+import { urlOf } from '../base/url';
 import { headerOf } from '../answers/limits';
 import { connectionOf, reasonOf } from '../n8n/networkError';
 

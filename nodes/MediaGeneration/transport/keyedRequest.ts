@@ -5,7 +5,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { credentialsIn } from './credentialFields';
 import { onOneLine } from '../base/words';
-import { isObject, urlOf, type JsonObject } from '../base/json';
+import { isObject, type JsonObject } from '../base/json';
+import { urlOf } from '../base/url';
 
 /** Options of both HTTP helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */
 const PASSED_OPTIONS =

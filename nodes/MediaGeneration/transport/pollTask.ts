@@ -3,8 +3,7 @@ import type { PollRoute, Purpose } from './account';
 import type { ServiceClient } from './client';
 import { readPoll, type Poll } from '../answers/poll';
 import { now } from '../base/clock';
-import { uriEncoded } from '../base/json';
-import { idProblem } from '../base/pathPart';
+import { idProblem, uriEncoded } from '../base/url';
 import { describesTask } from '../answers/task';
 
 export interface PollRequest {

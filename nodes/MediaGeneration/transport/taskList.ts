@@ -1,8 +1,8 @@
 /** Reads the account's list of tasks (docs/service.md, "More routes"). It is documented nowhere: names, paging and order are taken as they come. */
 import type { Answer } from '../answers/reply';
 import type { Failure } from '../base/outcomes';
-import { asBoolean, isObject, uriEncoded, type JsonObject } from '../base/json';
-import { idProblem } from '../base/pathPart';
+import { asBoolean, isObject, type JsonObject } from '../base/json';
+import { idProblem, uriEncoded } from '../base/url';
 import { momentOf, timeOf } from '../answers/moment';
 import { listedIn } from '../answers/task';
 import { readPages, type List, type ListQuery, type ListRead } from './pages';

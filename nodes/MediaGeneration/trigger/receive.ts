@@ -7,7 +7,7 @@ import type { TriggerSettings } from '../actions/trigger';
 import { isSameId, type Task } from '../answers/task';
 import { BoundedMap } from '../base/boundedMap';
 import { now } from '../base/clock';
-import { urlOf } from '../base/json';
+import { urlOf } from '../base/url';
 import { quote } from '../base/words';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { logOf } from '../n8n/log';

@@ -7,7 +7,7 @@ import { isPrivateHost } from '../transport/hosts';
 import { publishedMethods } from '../transport/selfCall';
 import type { Credentials } from '../transport/credentialFields';
 import { invalid } from '../base/outcomes';
-import { urlOf } from '../base/json';
+import { urlOf } from '../base/url';
 import { isTriggerUrl, sign } from './signature';
 import { MAX_REFERENCE } from '../base/bounds';
 

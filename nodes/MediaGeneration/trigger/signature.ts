@@ -3,7 +3,8 @@
  * nobody who may use the credential gets a signature sent to a URL of their own. Each is good for one trigger and one task (`once.ts`).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'crypto';
-import { isObject, urlOf, type JsonObject } from '../base/json';
+import { isObject, type JsonObject } from '../base/json';
+import { urlOf } from '../base/url';
 import { MAX_REFERENCE } from '../base/bounds';
 import { CallRefusal } from '../n8n/webhookCall';
 

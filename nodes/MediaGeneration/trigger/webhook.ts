@@ -5,7 +5,7 @@ import { CallRefusal, rawBodyOf } from '../n8n/webhookCall';
 import { isObject } from '../base/json';
 import { parseTask, taskIdOf, type Task } from '../answers/task';
 import { POST, POSTED_HINT } from '../base/bounds';
-import { idProblem } from '../base/pathPart';
+import { idProblem } from '../base/url';
 
 export interface Posted {
 	taskId: string;
