@@ -16,6 +16,14 @@ const troubles: Array<[name: string, fault: FaultRule, sleepsOn: boolean]> = [
 	['its files come a byte at a time', { route: 'file', action: { type: 'drip' } }, true],
 	['its files never begin', { route: 'file', action: { type: 'stall' } }, true],
 	[
+		'its answers have just less than 32 MB, and no task',
+		{
+			route: 'poll',
+			action: { type: 'status', status: 200, body: JSON.stringify('x'.repeat(2 ** 25 - 100)) },
+		},
+		true,
+	],
+	[
 		'its answers have more than 32 MB, which are never read',
 		{ route: 'poll', action: { type: 'status', status: 200, body: 'x'.repeat(2 ** 25) } },
 		false,

@@ -9,6 +9,9 @@ import { VirtualClock } from '../support/virtualClock';
 
 const otherDone = () => answer(200, { id: 'other', status: 'done', metadata: { audio_url: 'x' } });
 
+/** Without a task, but below the bound of what is read. */
+const heavy = answer(200, JSON.stringify({ page: 'x'.repeat(5_000_000 - 11) }));
+
 /** What comes out, in short, and when each poll began, in ms. The last answer repeats. */
 async function asked(answers: Reply[], pausedMs = 0) {
 	const clock = new VirtualClock();
@@ -38,6 +41,7 @@ test.each<[string, Reply[], end: string, began: number[]]>([
 	['a busy service is asked four times', [busy()], 'busy', [0, 250, 750, 1_750]],
 	['and not before the time it asks for', [busy(2), done()], 'done', [0, 2_000]],
 	['nor at all where that is too long', [busy(61)], 'busy', [0]],
+	['one that answers with 5 MB is asked every 5 s', [heavy], 'busy', [0, 5_000, 10_000, 15_000]],
 ])('%s', async (_name, answers, end, began) => {
 	expect(await asked(answers)).toMatchObject({ end, began });
 });
