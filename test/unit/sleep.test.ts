@@ -2,7 +2,7 @@
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import type { WaitingTask } from '../../nodes/MediaGeneration/suspend/notes';
-import { watchOver } from '../../nodes/MediaGeneration/suspend/watch';
+import { hurry, watchOver } from '../../nodes/MediaGeneration/suspend/watch';
 import { answer, scriptedClient } from '../support/replies';
 import { fakeN8n } from '../support/n8n';
 import { VirtualClock } from '../support/virtualClock';
@@ -97,7 +97,8 @@ class World {
 			...fields,
 		}));
 		const asleep = { id: fields.id ?? id, tasks, resumeUrl: RESUME_URL, client, context };
-		watchOver(asleep, ended ? Object.keys(this.tasks) : []);
+		if (ended) hurry(asleep, Object.keys(this.tasks));
+		else watchOver(asleep);
 	}
 }
 

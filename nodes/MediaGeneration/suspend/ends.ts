@@ -18,10 +18,10 @@ export interface Reported {
 	givenUp: readonly string[];
 }
 
+/** `unread`: nothing tells whether this task has finished. */
 type Polled =
 	| { kind: 'finished'; ends: ReadonlyMap<string, TaskEnd> }
-	/** `isReported`: it is the task that the caller named. */
-	| { kind: 'running' | 'unread'; isReported: boolean };
+	| { kind: 'running' | 'unread'; taskId: string };
 
 /** Begins with the task that the caller names, and stops at the first one that has not finished. */
 export async function pollUntilOneRuns(
@@ -34,19 +34,19 @@ export async function pollUntilOneRuns(
 	const ends = new Map<string, TaskEnd>();
 	let some = sleep.tasks.filter(isReported);
 	for (let at = 0; some.length > 0; at += POLLS_AT_ONCE) {
-		const polled = await Promise.all(
-			some.map(async (task) => await poll(sleep, { ...task, signal }, reported)),
-		);
-		for (const [index, end] of polled.entries()) {
-			if (end === 'running' || end === 'unread') return { kind: end, isReported: at === 0 };
-			ends.set(some[index]?.taskId ?? '', end);
+		const polled = some.map(async (task) => {
+			return { taskId: task.taskId, end: await endOf(sleep, { ...task, signal }, reported) };
+		});
+		for (const { taskId, end } of await Promise.all(polled)) {
+			if (end === 'running' || end === 'unread') return { kind: end, taskId };
+			ends.set(taskId, end);
 		}
 		some = others.slice(at, at + POLLS_AT_ONCE);
 	}
 	return { kind: 'finished', ends };
 }
 
-async function poll(
+async function endOf(
 	{ client }: Sleep,
 	task: WaitingTask & { signal: AbortSignal },
 	reported: Reported,

@@ -5,114 +5,100 @@ import { now } from '../base/clock';
 import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
 import { inBackground } from '../n8n/log';
-import { answeredStatus, CallRefusal, refuse } from '../n8n/webhookCall';
+import { answeredStatus, answerRefusal, CallRefusal, refuse } from '../n8n/webhookCall';
 import { callSelf } from '../transport/selfCall';
-import { pollUntilOneRuns, type TaskEnd } from './ends';
+import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline } from './notes';
 import { meaningOf, ownCall } from './ownCalls';
 import { readWakingCall, type StoredSleep, type WakingCall } from './wakingCall';
-import { watchOver } from './watch';
+import { hurry, watchOver } from './watch';
 import { wokenItems } from './woken';
 
 /** Never throws: n8n 2.41 would mark the execution as failed and still run the next node with an empty item. */
 export async function wake(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		return await wakeIfFinished(await readWakingCall(context));
+		const call = await readWakingCall(context);
+		return answerTo(call, await outcomeOf(call));
 	} catch (error) {
 		return refuse(context, 'a call for a sleeping execution', error);
 	}
 }
 
-/** The sleeps that this process wakes: for one call of each at a time, and for none while n8n stores what it was handed. */
-class Wakings {
-	private readonly served = new Set<string>();
-	/** Epoch ms. n8n can lose what it was handed, so that a later call has to count again. */
-	private readonly storedBy = new BoundedMap<string, number>(20_000);
+/** What becomes of a call. */
+type CallOutcome =
+	| { kind: 'woken'; items: INodeExecutionData[] }
+	/** n8n wakes the execution by itself, because the deadline has passed. */
+	| { kind: 'late' }
+	/** This task keeps the execution asleep. `busy`: another call is being served, which may have found this task running. */
+	| { kind: 'running' | 'unread' | 'busy'; taskId: string };
 
-	/** Returns whether the call may wake it. */
-	begin(id: string): boolean {
-		if (this.served.has(id) || (this.storedBy.get(id) ?? 0) > now()) return false;
-		this.served.add(id);
-		return true;
-	}
+const REFUSALS = {
+	late: () => new CallRefusal(200, 'its deadline has passed'),
+	running: () => new CallRefusal(202, 'its tasks have not all finished'),
+	unread: () => new CallRefusal(503, 'the service could not be asked, try again'),
+	busy: () => new CallRefusal(503, 'the execution is being resumed, try again', 60),
+};
 
-	stored(id: string, inMs: number): void {
-		this.storedBy.set(id, now() + inMs);
+/** Has a loop of this process follow up what the call leaves open. Throws a CallRefusal unless the execution wakes. */
+function answerTo({ sleep, reported }: WakingCall, outcome: CallOutcome): IWebhookResponseData {
+	if (outcome.kind === 'woken') {
+		const workflowData = [outcome.items];
+		return sleep.context.getResponseObject().headersSent
+			? { noWebhookResponse: true, workflowData }
+			: { webhookResponse: { received: true }, workflowData };
 	}
-
-	release(id: string): void {
-		this.served.delete(id);
-	}
+	if (outcome.kind !== 'late')
+		if (outcome.taskId === reported.taskId) hurry(sleep, [reported.taskId]);
+		else watchOver(sleep);
+	throw REFUSALS[outcome.kind]();
 }
 
-const wakings = new Wakings();
+/** Sleeps that this process serves a call for. */
+const served = new Set<string>();
+/** When sleeps were handed to n8n, in epoch ms. It can lose them, so that a call counts again after 30 s. */
+const handedOverAt = new BoundedMap<string, number>(20_000);
 
-/** Throws a CallRefusal if the caller has to come back later. */
-async function wakeIfFinished(call: WakingCall): Promise<IWebhookResponseData> {
-	const { sleep } = call;
-	const { id, context, tasks } = sleep;
-	if (!wakings.begin(id)) throw servedOtherwise(call);
+const busyWith = ({ taskId }: Reported) => ({ kind: 'busy', taskId }) as const;
+
+/** Serves one call of each sleep at a time, and none while n8n stores what it was handed. */
+async function outcomeOf(call: WakingCall): Promise<CallOutcome> {
+	const { id, context, tasks } = call.sleep;
+	if (served.has(id) || now() - (handedOverAt.get(id) ?? 0) < 30_000)
+		return busyWith(call.reported);
+	served.add(id);
 	// No sender waits longer.
 	const sender = timeLimit(8_000);
-	sender.signal.addEventListener('abort', () => refuse(context, 'a call', comeAgain()));
+	sender.signal.addEventListener('abort', () => answerRefusal(context, REFUSALS.busy()));
 	// n8n wakes it then, and it can sleep again soon, on a later node.
 	const deadline = timeLimit(lastDeadline(tasks) - now());
 	try {
-		const ends = await endsOfAll(call, deadline.signal);
-		const items = await wokenItems(sleep, ends, deadline.signal);
-		return await handOver(call, items, deadline.signal);
+		return await wakeIfFinished(call, deadline.signal);
 	} finally {
-		wakings.release(id);
+		served.delete(id);
 		sender.end();
 		deadline.end();
 	}
 }
 
-const comeAgain = () =>
-	new CallRefusal(503, 'the execution is being resumed, try again', { retryAfterS: 60 });
-
-/** Another call may not have woken it, e.g. because the task finished right after it was polled: a loop of this process makes sure. */
-function servedOtherwise({ sleep, reported }: WakingCall): CallRefusal {
-	watchOver(sleep, [reported.taskId]);
-	return comeAgain();
-}
-
-/** Throws a CallRefusal if a task still runs, or the service does not say. */
-async function endsOfAll(
-	{ sleep, reported }: WakingCall,
-	signal: AbortSignal,
-): Promise<ReadonlyMap<string, TaskEnd>> {
-	const polled = await pollUntilOneRuns(sleep, reported, signal);
-	if (polled.kind === 'finished') return polled.ends;
-	watchOver(sleep, polled.isReported ? [reported.taskId] : []);
-	throw polled.kind === 'running'
-		? new CallRefusal(202, 'its tasks have not all finished')
-		: new CallRefusal(503, 'the service could not be asked, try again');
-}
-
 /** Executions that n8n is storing: it keeps a core busy with each, and loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
 const handOvers = new Limiter(4);
 
-/** Throws a CallRefusal if the execution has been woken otherwise by now. */
-async function handOver(
-	call: WakingCall,
-	items: INodeExecutionData[],
+async function wakeIfFinished(
+	{ sleep, reported }: WakingCall,
 	deadline: AbortSignal,
-): Promise<IWebhookResponseData> {
-	const { sleep } = call;
-	const endTurn = await handOvers.take(deadline).catch(() => {
-		throw new CallRefusal(200, 'its deadline has passed');
-	});
+): Promise<CallOutcome> {
+	const polled = await pollUntilOneRuns(sleep, reported, deadline);
+	if (polled.kind !== 'finished') return polled;
+	const items = await wokenItems(sleep, polled.ends, deadline);
+	const endTurn = await handOvers.take(deadline).catch(() => undefined);
+	if (endTurn === undefined) return { kind: 'late' };
 	if (!(await isStillAsleep(sleep))) {
 		endTurn();
-		throw servedOtherwise(call);
+		return busyWith(reported);
 	}
-	wakings.stored(sleep.id, 30_000);
+	handedOverAt.set(sleep.id, now());
 	inBackground(sleep.context, untilStored(sleep).finally(endTurn));
-	const workflowData = [items];
-	return sleep.context.getResponseObject().headersSent
-		? { noWebhookResponse: true, workflowData }
-		: { webhookResponse: { received: true }, workflowData };
+	return { kind: 'woken', items };
 }
 
 /**
@@ -125,12 +111,11 @@ async function isStillAsleep(sleep: StoredSleep): Promise<boolean> {
 	return ['handled', 'unknown'].includes(meaningOf(reply));
 }
 
-/** Waits until n8n has stored what it was handed. If it has not, or nothing tells, this process calls again. */
+/** Waits until n8n has stored what it was handed. If it could not, or nothing tells, this process calls again. */
 async function untilStored(sleep: StoredSleep): Promise<void> {
-	const { id, context, tasks } = sleep;
-	const status = await answeredStatus(context.getResponseObject());
-	const hasFailed = status !== undefined && status >= 400;
-	if (hasFailed) wakings.stored(id, 0);
-	const all = tasks.map(({ taskId }) => taskId);
-	if (status === undefined || hasFailed) watchOver(sleep, all);
+	const status = await answeredStatus(sleep.context.getResponseObject());
+	if (status !== undefined && status < 400) return;
+	if (status !== undefined) handedOverAt.delete(sleep.id);
+	const all = sleep.tasks.map(({ taskId }) => taskId);
+	hurry(sleep, all);
 }

@@ -21,22 +21,32 @@ interface Loop {
 
 const loops = new Map<string, Loop>();
 
-/** Makes sure that a sleep has a loop in this process. @param finished tasks that callers say have finished */
-export function watchOver(sleep: Sleep, finished: readonly string[] = []): void {
-	const { id, context } = sleep;
-	const before = loops.get(id);
-	if (before !== undefined && (finished.length === 0 || before.calls)) return;
+/** Starts the loop of a sleep, unless this process has one. Nothing is polled at first, because all tasks were polled a moment ago. */
+export function watchOver(sleep: Sleep): void {
+	if (loops.has(sleep.id)) return;
+	const pauseMs = sleep.tasks.map(pauseOf).reduce((one, other) => Math.min(one, other), Infinity);
+	startLoop(sleep, sleep.tasks, pauseMs);
+}
+
+/** Has the loop of a sleep poll at once, unless it calls n8n already. @param finished tasks that callers say have finished */
+export function hurry(sleep: Sleep, finished: readonly string[]): void {
+	const before = loops.get(sleep.id);
+	if (before?.calls === true) return;
 	before?.stop.abort();
 	// The service's answers can lag behind its callbacks, so these tasks are polled like new ones.
+	const asNew = { callsBack: false, createdAt: realClock.now() };
 	const tasks = (before ?? sleep).tasks.map((task) =>
-		finished.includes(task.taskId)
-			? { ...task, callsBack: false, createdAt: realClock.now() }
-			: task,
+		finished.includes(task.taskId) ? { ...task, ...asNew } : task,
 	);
+	startLoop(sleep, tasks, 0);
+}
+
+/** @param firstMs pause before the first polls */
+function startLoop(sleep: Sleep, tasks: readonly WaitingTask[], firstMs: number): void {
+	const { id, context } = sleep;
 	const loop: Loop = { tasks, stop: new AbortController(), calls: false };
 	loops.set(id, loop);
-	const pauseMs = tasks.map(pauseOf).reduce((one, other) => Math.min(one, other), Infinity);
-	const followed = follow(sleep, loop, finished.length > 0 ? 0 : pauseMs).finally(() => {
+	const followed = follow(sleep, loop, firstMs).finally(() => {
 		if (loops.get(id) === loop) loops.delete(id);
 	});
 	inBackground(context, followed);
@@ -67,7 +77,7 @@ async function waitForAll(
 	});
 }
 
-/** Waits until all tasks have finished, then calls n8n until the sleep has ended. @param firstMs pause before the first polls */
+/** Waits until all tasks have finished, then calls n8n until the sleep has ended. */
 async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> {
 	const { signal } = loop.stop;
 	await realClock.sleep(firstMs, signal);
