@@ -40,7 +40,7 @@ export function askedPauseMs({ answer: { headers, body } }: Said): number | unde
 	return pauseIn(headers) ?? delayIn(body);
 }
 
-const FULL = /active.?task|concurren|queue/i;
+const FULL = /(active|running).?(task|job)|concurren|queue/i;
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
 const RATE = /too.?many|rate.?limit|slow.?down|throttl|too.?fast|server.?busy/i;
 

@@ -7,7 +7,7 @@ import { isFilled } from './reply';
 
 const RECORD_NAMES = [
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
-	...['items', 'results', 'list', 'records'],
+	...['items', 'results', 'result', 'list', 'records', 'rows'],
 ];
 
 /** Finds the records in an answer; undefined if it is no list. */

@@ -23,7 +23,7 @@ const PART_NAME = /(?<!in)voice|vocal|speech|background|instrumental|stem/i;
 const PREVIEW_NAME = /preview|thumb|poster|waveform/i;
 /** A name with such a word refers to what the request carried, to a page, or to a stream, which is gone soon after the task has ended. */
 const OTHER_WORD =
-	/^(receive|callback|webhook|references?|inputs?|sources?|init|uploads?|requests?|prompts?|param(eter)?s|page|share|status|poll|cancel|dashboard|task|self|api|docs?|avatar|logo|icon|user|author|profile|model|streams?)$/i;
+	/^(receive|callback|webhook|ref(erence)?s?|inputs?|sources?|init|uploads?|requests?|prompts?|param(eter)?s?|page|share|status|poll|cancel|dashboard|task|self|api|docs?|avatar|logo|icon|user|author|profile|model|streams?)$/i;
 /** What people wrote, which can be an address. */
 const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
@@ -62,6 +62,9 @@ function isFileAddress(text: string, name: string): boolean {
 	return (/^(\.{0,2}|\/)\/[^/]/.test(text) || hasExtension) && URL.canParse(text, NO_HOST);
 }
 
+/** Of what comes beside a sound or a picture, such as its lyrics, a playlist or a license. */
+const NO_MEDIA = /^(lrc|m3u8?|ass|csv|md|xml|pdf|zip)$/;
+
 /** Of pages. */
 const PAGE = /^(html?|php|aspx?|jsp)?$/;
 
@@ -88,7 +91,7 @@ export function resolved(
 
 /** Parameters with which stores sign an address. */
 const SIGNING =
-	/^(x-(amz|goog|oss|cos)-.*|(aws|google|oss)?access(key)?id|sign(ature)?|sig|expires|policy|key-pair-id|token|s[eprtv]|sk[etv]|sk[ot]id)$/i;
+	/^(x-(amz|goog|oss|cos)-.*|(aws|google|oss)?access(key)?id|sign(ature)?|sig|expires|policy|key-pair-id|auth_?key|token(_path)?|response-.*|s[eprtv]|sk[etv]|sk[ot]id)$/i;
 
 /** Two addresses that differ only in their signature are one file. */
 function fileOf(url: string): string {
@@ -111,7 +114,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
 	if (TO_TEXT.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
-	if (typeByExtension(extension) !== undefined) return 'file';
+	if (typeByExtension(extension) !== undefined || NO_MEDIA.test(extension)) return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
 	if (/audio/i.test(name) || /sound|speech|audio|voice|music|tts/i.test(taskType)) return 'audio';
 	return 'file';

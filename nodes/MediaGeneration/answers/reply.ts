@@ -30,7 +30,7 @@ export const deniesSuccess = (body: unknown): boolean =>
 /** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for `success: false` alone. Undefined if it says yes. */
 export function codeInside(body: unknown): number | undefined {
 	if (!isObject(body)) return undefined;
-	const codes = [body.code, body.status_code].map(asNumber);
+	const codes = [body.code, body.status_code, body.statusCode].map(asNumber);
 	const inner = codes.find((each = 0) => each >= 400 && each <= 599);
 	return inner ?? (deniesSuccess(body) ? 0 : undefined);
 }

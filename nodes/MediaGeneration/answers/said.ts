@@ -60,14 +60,21 @@ function reasonsIn(said: unknown, place: PlaceInError): string[] {
 	return fields.flatMap(([key, each]) => inside(each, key));
 }
 
+/** Names of fields with the reason of an error, such as `error_message` and `failureReason`. */
+const REASON = /^(error|fail(ure)?)_?(message|msg|reason|description)$/i;
+
 /** Finds the service's own words, wherever a refusal or a failed task has them, each once. */
 export function errorTextOf(body: JsonObject): string | undefined {
-	const { error_message, error, message, msg, detail, errors, violations, metadata } = body;
+	const { error, message, msg, detail, errors, violations, metadata, result } = body;
 	const inError = isObject(error)
 		? [error.message, error.error, error.errors, error.violations]
 		: [error];
-	const inMetadata = isObject(metadata) ? metadata.error_message : undefined;
-	const places = [error_message, ...inError, message, msg, detail, errors, violations, inMetadata];
+	const named = (within: JsonObject) =>
+		Object.entries(within).flatMap(([name, said]) => (REASON.test(name) ? [said] : []));
+	const inside = [metadata, result].flatMap((each) =>
+		isObject(each) ? [...named(each), each.error, each.reason] : [],
+	);
+	const places = [...named(body), ...inError, message, msg, detail, errors, violations, ...inside];
 	const budget = { left: MAX_LOOKED_AT };
 	const reasons = new Set(places.flatMap((said) => reasonsIn(said, { depth: 0, budget })));
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
