@@ -5,15 +5,37 @@ import { carryInput } from '../items/itemJson';
 import { unfinishedJson } from '../items/parts';
 import { getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
+import { timerLeftMs } from '../n8n/sleep';
 import type { Waking } from '../suspend/checks';
 import type { WaitingTask } from '../suspend/notes';
 import { suspend, type SuspendedItem } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
-import type { ItemResult } from './item';
+import type { ItemResult, RunningPart } from './item';
 import { hintAtSleep, showCosts } from './hints';
 import { includedInput, type Report } from './output';
 import type { Run } from './run';
+
+/** Ends the wait of the items that sleep, after their grace period. */
+export async function sleepWhenPossible(
+	{ context, sleepSoon, sleep }: Pick<Run, 'context' | 'sleepSoon' | 'sleep'>,
+	running: readonly RunningPart[],
+	allEnded: AbortSignal,
+): Promise<void> {
+	const graces = running.flatMap(({ item: { settings } }) =>
+		settings.waiting.kind === 'suspend' ? [settings.waiting.graceMs] : [],
+	);
+	if (graces.length === 0) return;
+	// Each task that the execution can sleep on has to exist, and all others have to end.
+	await Promise.all(
+		running.map(async ({ item: { settings }, made, result }) =>
+			settings.waiting.kind === 'suspend' ? await made : await result,
+		),
+	);
+	const graceMs = graces.reduce((one, other) => Math.max(one, other));
+	await sleep(Math.max(graceMs, timerLeftMs(context)), allEnded);
+	sleepSoon.abort();
+}
 
 export async function goToSleep(
 	{ context, client, spending }: Pick<Run, 'context' | 'client' | 'spending'>,

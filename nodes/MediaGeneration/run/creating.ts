@@ -12,7 +12,7 @@ import { expectTask, findLost, withCandidates } from '../task/lost';
 import type { Spending } from '../task/spending';
 import { broken } from '../answers/failures';
 import { asFailed, type Failed } from '../answers/verdict';
-import { resumeOrRefuse } from './earlierTries';
+import { sentInDoubt, settleEarlier } from './earlierTries';
 import type { Item } from './item';
 
 export interface CreatingDeps extends CreateDeps {
@@ -27,11 +27,10 @@ export async function createOnce(
 	item: Item,
 	asked: Asked,
 ): Promise<Created | Failed> {
-	const earlier = run.ledger.earlierOf(asked);
-	if (earlier.kind === 'created') return earlier;
-	const create = async () => await createAnew(run, item, asked);
-	if (earlier.kind === 'nothing') return await create();
-	return await resumeOrRefuse(run, { item, asked, earlier }, create);
+	const settled = await settleEarlier(run, asked, item.settings);
+	if (settled.kind !== 'sendable') return settled;
+	const made = await createAnew(run, item, asked);
+	return settled.doubt === undefined ? made : sentInDoubt(settled.doubt, made);
 }
 
 async function createAnew(run: CreatingDeps, item: Item, asked: Asked): Promise<Created | Failed> {

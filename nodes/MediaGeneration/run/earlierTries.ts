@@ -2,12 +2,13 @@
  * What earlier tries, and executions that were killed, have left. A request that was sent, or may have been, is sent again only if the user
  * asked for that, or if it has no note and a readable list shows nothing that could be its task.
  */
+import type { ItemSettings } from '../actions/waiting';
 import type { Work } from '../base/work';
 import type { Failure } from '../base/outcomes';
 import { UNCLEAR_ADVICE } from '../answers/creation';
 import { asFailed, type Failed } from '../answers/verdict';
 import type { Created } from '../task/identity';
-import type { Asked, Earlier } from '../task/earlier';
+import type { Asked } from '../task/earlier';
 import type { Ledger } from '../task/ledger';
 import { expectTask, findLost, withCandidates, type SearchDeps } from '../task/lost';
 import type { Spending } from '../task/spending';
@@ -39,48 +40,51 @@ export function* expectEarlier(
 	return () => ends.forEach((end) => end());
 }
 
-type Doubt = Exclude<Earlier, { kind: 'created' | 'nothing' }>;
+/** What may be done about a request, according to what is known of it. */
+export type Settled =
+	/** Its task exists. */
+	| Created
+	/** Its task may exist, so that nothing may be sent. */
+	| Failed
+	/** It may be sent. `doubt`: its task may exist nevertheless, and the user accepts to pay twice. */
+	| { kind: 'sendable'; doubt: Failed | undefined };
 
-/** Takes up the task of a request that an earlier try sent, or may have sent, or says why it is not sent again. */
-export async function resumeOrRefuse(
+/** Finds out whether an earlier try or a killed execution has made the task of a request, and whether it may be sent. */
+export async function settleEarlier(
 	deps: EarlierDeps,
-	{ item, asked, earlier }: { item: Item; asked: Asked; earlier: Doubt },
-	create: () => Promise<Created | Failed>,
-): Promise<Created | Failed> {
+	asked: Asked,
+	{ sendUnclearAgain }: Pick<ItemSettings, 'sendUnclearAgain'>,
+): Promise<Settled> {
+	const earlier = deps.ledger.earlierOf(asked);
+	if (earlier.kind === 'created') return earlier;
+	if (earlier.kind === 'nothing') return { kind: 'sendable', doubt: undefined };
 	// A task whose ID is known can be fetched.
 	const isNamed = earlier.kind === 'unclear' && earlier.failure.taskId !== undefined;
 	if (isNamed || earlier.kind === 'unread') return asFailed(earlier.failure);
-	const settled = await settleDoubt(deps, asked, earlier);
-	if (settled === undefined) return await create();
-	if (settled.kind === 'created') return settled;
-	const isShown = settled.failure.candidates !== undefined;
-	if (isShown || !item.settings.sendUnclearAgain) return settled;
-	const again = await create();
-	if (again.kind === 'created' || again.failure.outcome === 'unknown') return again;
-	// Nothing was created now, but the first task may still be paid for.
-	const message = `${settled.failure.message}; this try: ${again.failure.message}`;
-	return asFailed({ ...settled.failure, message });
-}
-
-/** Returns undefined if the request made no task, so that it may be sent. */
-async function settleDoubt(
-	deps: EarlierDeps,
-	asked: Asked,
-	earlier: Exclude<Doubt, { kind: 'unread' }>,
-): Promise<Created | Failed | undefined> {
-	const { ledger, spending } = deps;
-	const sought = { request: asked.request, ...earlier, isEarlier: true };
-	const found = await findLost(deps, sought);
+	const found = await findLost(deps, { request: asked.request, ...earlier, isEarlier: true });
 	if (found.kind === 'created') {
-		ledger.created(asked, found);
+		deps.ledger.created(asked, found);
 		// A killed execution has paid for it.
-		spending.addCost({ ...found, isTakenUp: earlier.kind === 'unrecorded' });
+		deps.spending.addCost({ ...found, isTakenUp: earlier.kind === 'unrecorded' });
 		return found;
 	}
 	const { candidates, unread } = found;
-	if (earlier.kind === 'unclear') return asFailed(withCandidates(earlier.failure, candidates));
-	if (unread === undefined && candidates.length === 0) return undefined;
-	return asFailed(withCandidates(unrecorded(unread), candidates));
+	const isUnsent = earlier.kind === 'unrecorded' && unread === undefined;
+	if (isUnsent && candidates.length === 0) return { kind: 'sendable', doubt: undefined };
+	const failure = earlier.kind === 'unclear' ? earlier.failure : unrecorded(unread);
+	const doubt = asFailed(withCandidates(failure, candidates));
+	const isShown = doubt.failure.candidates !== undefined;
+	return sendUnclearAgain && !isShown ? { kind: 'sendable', doubt } : doubt;
+}
+
+/** Returns what became of a request that was sent although an earlier one may have made its task. */
+export function sentInDoubt({ failure }: Failed, again: Created | Failed): Created | Failed {
+	if (again.kind === 'created' || again.failure.outcome === 'unknown') return again;
+	// Nothing was created now, but the first task may still be paid for.
+	return asFailed({
+		...failure,
+		message: `${failure.message}; this try: ${again.failure.message}`,
+	});
 }
 
 /** @param unread why the list of tasks could not be read */

@@ -67,6 +67,14 @@ export type PartResult =
 	/** Given up, because the run is going to fail anyway. */
 	| { kind: 'halted'; taskId: string | undefined };
 
+/** A part that has begun. Its promises never reject. */
+export interface RunningPart {
+	item: Item;
+	/** Resolves once its task exists, or is known not to come. */
+	made: Promise<Created | Failed>;
+	result: Promise<PartResult>;
+}
+
 /** `item` is missing if it never began. */
 export type ItemResult = { index: number; taskIds: string[]; item?: Item } & (
 	| { kind: 'items'; items: INodeExecutionData[] }

@@ -11,89 +11,58 @@ import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
 import type { PaidTasks } from './paidTasks';
 
-/** Decides when an execution may fall asleep: each task that it can sleep on exists, and all others have ended. */
-export class BeforeSleep {
-	/** Those that keep the execution awake. */
-	private readonly awake = new Set<Part>();
-	private readonly sleeping = new AbortController();
-	private resolve = () => {};
-	/** Resolves once nothing keeps the execution awake. */
-	readonly isPossible = new Promise<void>((resolve) => (this.resolve = resolve));
-	/** Ends the wait for tasks that the execution can sleep on. */
-	readonly sleepSoon = this.sleeping.signal;
-
-	keepAwake(parts: readonly Part[]): void {
-		for (const part of parts) this.awake.add(part);
-	}
-
-	release(part: Part): void {
-		this.awake.delete(part);
-		if (this.awake.size === 0) this.resolve();
-	}
-
-	fallAsleep(): void {
-		this.sleeping.abort();
-	}
-}
-
 export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
-	beforeSleep: BeforeSleep;
 	delivery: Delivery;
 	paidTasks: PaidTasks;
+	/** Aborts when the execution is about to sleep. */
+	sleepSoon: AbortController;
 }
 
-/** Creates the task of a part, waits for its end, and settles what a later try may do. Never rejects. */
-export async function followTask(run: PartDeps, item: Item, part: Part): Promise<PartResult> {
-	const since = run.now();
-	let made: Created | Failed | undefined;
-	let ended: PartResult;
+/** Gets the task of a part, which need not exist yet. Never rejects. */
+export async function taskOf(run: PartDeps, item: Item, part: Part): Promise<Created | Failed> {
+	if (part.kind === 'awaits') {
+		const { taskId } = part;
+		return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
+	}
 	try {
-		if (part.kind === 'creates') {
-			made = await createOnce(run, item, part);
-			if (made.kind === 'created') run.paidTasks.add(made.taskId, item.index);
-		} else {
-			const { taskId } = part;
-			made = { kind: 'created', taskId, createdAt: since, answer: { task_id: taskId } };
-		}
-		const { kind } = item.settings.waiting;
-		if (kind === 'suspend') run.beforeSleep.release(part);
-		ended =
-			made.kind === 'failed' || kind === 'no'
-				? made
-				: await waitFor(run, item.settings, { part, made, since });
+		const made = await createOnce(run, item, part);
+		if (made.kind === 'created') run.paidTasks.add(made.taskId, item.index);
+		return made;
 	} catch (error) {
 		// What was sent has a note, which prevents another try from sending it again.
-		const known = made ?? (part.kind === 'creates' ? run.ledger.earlierOf(part) : undefined);
-		const taskId = known?.kind === 'created' ? known.taskId : undefined;
-		ended = asFailed(broken(error, 'sent', taskId));
+		const noted = run.ledger.earlierOf(part);
+		return asFailed(broken(error, 'sent', noted.kind === 'created' ? noted.taskId : undefined));
 	}
-	if (ended.kind !== 'failed') return ended;
-	const { outcome, taskId } = ended.failure;
-	// A later try creates another one.
-	if (outcome === 'failed') run.ledger.forget(part.slot);
-	// One that was given up because another item failed has no failure of its own.
-	const isHalted = outcome === 'cancelled' && run.stop?.aborted !== true;
-	return isHalted ? { kind: 'halted', taskId } : ended;
 }
 
-async function waitFor(
-	{ client, polls, now, sleep, spending, runEnded, beforeSleep }: PartDeps,
-	{ waiting, timeoutMs }: Item['settings'],
-	{ part, made, since }: { part: Part; made: Created; since: number },
+/** Waits until a task has ended, or the execution is about to sleep on it. Never rejects. */
+export async function followTask(
+	run: PartDeps,
+	{ settings: { waiting, timeoutMs } }: Item,
+	{ part, made }: { part: Part; made: Created | Failed },
 ): Promise<PartResult> {
+	if (made.kind === 'failed' || waiting.kind === 'no') return made;
+	const { client, polls, now, sleep, spending, runEnded, ledger } = run;
 	const { taskId, createdAt, receiveUrl } = made;
-	// A try that takes a task up waits for the whole Timeout again.
-	const deadline = Math.max(createdAt, since) + timeoutMs;
-	const watch = { taskId, createdAt, deadline, ...shownBy(part) };
-	const sleepSoon = waiting.kind === 'suspend' ? beforeSleep.sleepSoon : undefined;
-	const polling = { client, polls, now, sleep, signal: runEnded, sleepSoon };
-	const waited = await waitForTask(watch, polling);
-	const { task } = waited;
-	spending.onPoll(taskId, task);
-	if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
-	if (waited.kind === 'failed') return waited;
-	if (runEnded.aborted) return asFailed(cancelled(taskId, task?.status));
-	return { kind: 'open', taskId, watch, task, receiveUrl };
+	const sleepSoon = waiting.kind === 'suspend' ? run.sleepSoon.signal : undefined;
+	try {
+		// A try that takes a task up waits for the whole Timeout again.
+		const watch = { taskId, createdAt, deadline: now() + timeoutMs, ...shownBy(part) };
+		const polling = { client, polls, now, sleep, signal: runEnded, sleepSoon };
+		const waited = await waitForTask(watch, polling);
+		const { task } = waited;
+		spending.onPoll(taskId, task);
+		if (waited.kind === 'done') return { ...waited, watch, delivered: undefined };
+		if (waited.kind === 'failed') {
+			// A later try creates another one.
+			if (waited.failure.outcome === 'failed') ledger.forget(part.slot);
+			return waited;
+		}
+		if (runEnded.aborted) return asFailed(cancelled(taskId, task?.status));
+		return { kind: 'open', taskId, watch, task, receiveUrl };
+	} catch (error) {
+		return asFailed(broken(error, 'sent', taskId));
+	}
 }
 
 /** Derives from a task's request how to watch it. */

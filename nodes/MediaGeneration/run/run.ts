@@ -9,7 +9,9 @@ import { Spending } from '../task/spending';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
 import { PaidTasks } from './paidTasks';
-import { BeforeSleep, type PartDeps } from './part';
+import { continuesAfter, failureOf } from './conclude';
+import type { Item, ItemResult, PartResult } from './item';
+import type { PartDeps } from './part';
 
 /** Opens the account of a run: there is one, whatever its items are. */
 export async function openOne(context: IExecuteFunctions): Promise<ServiceClient> {
@@ -51,9 +53,26 @@ export function startRun(
 		halt: () => (continueOnFail ? undefined : failed.abort()),
 		slots: new Limiter(maxActiveTasks),
 		polls: new Limiter(CONCURRENT_POLLS),
-		beforeSleep: new BeforeSleep(),
+		sleepSoon: new AbortController(),
 		paidTasks: new PaidTasks(context, run.executionId, realClock.sleep),
 		spending: new Spending({ client, store, run, maximum, signal: stop }),
 		delivery: new Delivery(context, { signal: stop, baseUrl: client.credentials.baseUrl }),
 	};
+}
+
+export function haltAfter<Result extends PartResult | ItemResult>(
+	run: Pick<Run, 'halt'>,
+	item: Item,
+	result: Result,
+): Result {
+	const failure = failureOf(result);
+	if (failure !== undefined && !continuesAfter(item, failure)) run.halt();
+	return result;
+}
+
+/** A task that is given up because another item failed has no failure of its own. */
+export function orHalted({ stop }: Pick<Run, 'stop'>, result: PartResult): PartResult {
+	const isGivenUp = result.kind === 'failed' && result.failure.outcome === 'cancelled';
+	if (!isGivenUp || stop?.aborted === true) return result;
+	return { kind: 'halted', taskId: result.failure.taskId };
 }
