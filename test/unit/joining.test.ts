@@ -6,7 +6,7 @@ import {
 	deliverPart,
 	type DonePart,
 } from '../../nodes/MediaGeneration/files/assembly';
-import { failureOfWhole, type Assembly } from '../../nodes/MediaGeneration/items/parts';
+import { failureOfText, type Assembly } from '../../nodes/MediaGeneration/items/parts';
 import type { DeliveredItems } from '../../nodes/MediaGeneration/files/outputFile';
 import type { ShownOutput } from '../../nodes/MediaGeneration/items/shownItem';
 import { Delivery } from '../../nodes/MediaGeneration/files/delivery';
@@ -186,7 +186,7 @@ describe('a part that fails', () => {
 	])('%s', (_name, kind, texts, tasks, message, goesOn) => {
 		const assembly = { longText: LONG[kind], texts };
 		const taskIds = Array<string>(tasks).fill('t');
-		const failure = failureOfWhole(lost, { number: texts.length - 1, assembly, taskIds });
+		const failure = failureOfText(lost, { number: texts.length - 1, assembly, taskIds });
 		expect([failure.message, failure.parts?.longText !== undefined]).toEqual([message, goesOn]);
 	});
 

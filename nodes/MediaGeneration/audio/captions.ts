@@ -6,7 +6,8 @@ import { TRANSCRIPT } from '../base/bounds';
 import { type NameOf, partName, toMs } from './sound';
 import { parseSrt, type Spoken, writeCue } from './srt';
 
-type Merged = { text: string } | { reason: string };
+/** The reason is a sentence. */
+export type Merged = { text: string } | { reason: string };
 
 /** Returns the time in the joined sound of a part's `seconds`, never outside that part. */
 function shifted(seconds: number, part: Spoken): number {

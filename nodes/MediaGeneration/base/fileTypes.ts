@@ -80,6 +80,12 @@ export function typeByMimeType(mimeType: string): FileType | undefined {
 	return found && { mimeType, extension: found.type.extension };
 }
 
+/** Returns whether a file is of a type according to what states its type, or to its name. */
+export const isOfType = (
+	{ mimeType, fileName = '' }: { mimeType: string; fileName?: string },
+	extension: string,
+): boolean => [typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes(extension);
+
 /** Enough bytes to tell the types apart. */
 export const FILE_HEAD_BYTES = 4_100;
 

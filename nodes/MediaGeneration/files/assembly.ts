@@ -4,15 +4,14 @@ import type { FileSettings } from '../actions/fileSettings';
 import type { N8nContext } from '../transport/client';
 import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
-import { typeByMimeType } from '../base/fileTypes';
 import type { Done } from '../answers/verdict';
 import type { ShownOutput } from '../items/shownItem';
 import { itemsOf } from './fileItems';
 import { baseNameOf } from './fileNames';
 import type { DeliveredItems, OutputFile } from './outputFile';
 import type { Delivery } from './delivery';
-import { joinSources, type SoundSource } from './joining';
-import { charactersOf, failureOfWhole, partJson, type Assembly } from '../items/parts';
+import { joinParts } from './joining';
+import { charactersOf, failureOfText, partJson, type Assembly } from '../items/parts';
 
 export interface AssemblyInput {
 	index: number;
@@ -72,13 +71,13 @@ export async function assemble(
 		return {
 			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
 			outputs: longText.kind === 'off' ? outputs : outputs.map(unnamed),
-			failure: failure && failureOfWhole(failure, { number, assembly, taskIds }),
+			failure: failure && failureOfText(failure, { number, assembly, taskIds }),
 			files: all.flatMap(({ files }) => files),
 		};
 	} catch (error) {
 		const failure = broken(error, 'done', taskIds[0]);
 		const outputs = parts.flatMap((part) => part.outputs);
-		const ofText = failureOfWhole(failure, { assembly, taskIds });
+		const ofText = failureOfText(failure, { assembly, taskIds });
 		return { items: [], outputs, failure: ofText, files: [] };
 	}
 }
@@ -91,14 +90,15 @@ async function joinedItem(
 	{ all, done, pauseMs }: { all: DeliveredItems[]; done: readonly Done[]; pauseMs: number },
 	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<DeliveredItems> {
-	const joined = await joinSources(context, all.map(deliveredSource), {
+	const parts = all.map(({ files: own }) => own);
+	const joined = await joinParts(context, parts, {
 		pauseMs,
 		baseName: baseNameOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,
 	});
+	const given = parts.flat();
 	const rank = ({ output }: OutputFile) => (output.kind === 'audio' ? 0 : 1);
-	const given = all.flatMap(({ files: own }) => own);
 	// The address of a transcript that could not be had stays.
 	const missing = given.filter(({ problem }) => problem !== undefined);
 	const shown = joined.ok
@@ -137,21 +137,4 @@ function jsonOfText({ texts }: Assembly, done: readonly Done[]): IDataObject {
 function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefined {
 	const known = numbers.filter((each) => each !== undefined);
 	return known.length === numbers.length ? sumOf(known) : undefined;
-}
-
-function deliveredSource({ files }: DeliveredItems): SoundSource | undefined {
-	const audio = files.find(({ output, binary }) => output.kind === 'audio' && binary);
-	if (audio?.binary === undefined) return undefined;
-	const transcript = (extension: string) =>
-		files.find(
-			({ output, binary }) =>
-				output.kind === 'transcript' &&
-				typeByMimeType(binary?.mimeType ?? '')?.extension === extension,
-		)?.binary;
-	return {
-		sound: audio.binary,
-		facts: audio.sound,
-		srt: transcript('srt'),
-		json: transcript('json'),
-	};
 }

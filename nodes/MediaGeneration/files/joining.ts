@@ -1,10 +1,10 @@
 /** Joins stored files into one: sound of one format, and transcripts whose times are moved to fit it (docs/media.md). */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
-import { mergeTranscripts, transcriptOf } from '../audio/captions';
+import { mergeTranscripts, transcriptOf, type Merged } from '../audio/captions';
 import { joinedChunks, planJoin, type Joinable, type PlanOptions } from '../audio/join';
-import { mimeTypeOf } from '../base/fileTypes';
+import { isOfType, mimeTypeOf } from '../base/fileTypes';
 import { soundFactsOf } from '../audio/scan';
-import { toMs, type SoundFacts } from '../audio/sound';
+import { toMs } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
 import type { N8nContext } from '../transport/client';
 import { inPieces, realClock } from '../n8n/realClock';
@@ -14,13 +14,7 @@ import { MAX_TRANSCRIPT_BYTES } from '../base/bounds';
 import { baseNameOf } from './fileNames';
 import type { OutputFile } from './outputFile';
 
-export interface SoundSource {
-	sound: IBinaryData;
-	/** What an earlier reading found. */
-	facts?: SoundFacts | undefined;
-	srt?: IBinaryData | undefined;
-	json?: IBinaryData | undefined;
-}
+type Stored = OutputFile & { binary: IBinaryData };
 
 interface JoinOptions extends PlanOptions {
 	baseName: string;
@@ -33,23 +27,35 @@ type Joined =
 	/** The reason completes "could not be joined: ...". */
 	| { ok: false; reason: string };
 
-/** @param given undefined for a part without sound */
-export async function joinSources(
+interface Joining extends Pick<JoinOptions, 'nameOf'> {
+	plan: Joinable;
+	/** Without an extension. */
+	name: string;
+}
+
+/** @param parts the files of each part: a sound, and any transcripts */
+export async function joinParts(
 	context: N8nContext,
-	given: ReadonlyArray<SoundSource | undefined>,
+	parts: ReadonlyArray<readonly OutputFile[]>,
 	options: JoinOptions,
 ): Promise<Joined> {
-	const sources = given.filter((source) => source !== undefined);
-	if (sources.length < given.length)
+	const stored = parts.map((files) =>
+		files.filter((file): file is Stored => file.binary !== undefined),
+	);
+	const sounds = stored.flatMap(
+		(files) => files.find(({ output }) => output.kind === 'audio') ?? [],
+	);
+	if (sounds.length < parts.length)
 		return { ok: false, reason: 'not every part has an audio file' };
 	const facts = [];
-	for (const { sound, facts: known } of sources)
-		facts.push(known ?? (await soundFactsOf(readStored(context, sound))));
+	for (const { binary, sound } of sounds)
+		facts.push(sound ?? (await soundFactsOf(readStored(context, binary))));
 	const plan = planJoin(facts, options);
 	if (typeof plan === 'string') return { ok: false, reason: plan };
 	const name = baseNameOf(options.baseName) ?? 'joined';
-	const sound = await joinSound(context, sources, { plan, name });
-	const captions = await joinTranscripts(context, sources, { plan, name, nameOf: options.nameOf });
+	const joining = { plan, name, nameOf: options.nameOf };
+	const sound = await joinSounds(context, sounds, joining);
+	const captions = await joinTranscripts(context, stored, joining);
 	const { hints, text } = captions;
 	const json: IDataObject = { duration_seconds: toMs(plan.durationSeconds) };
 	if (hints.length > 0) json.hint = hints.join(' ');
@@ -59,14 +65,14 @@ export async function joinSources(
 	return { ok: true, files: [sound, ...captions.files], times, json };
 }
 
-async function joinSound(
+async function joinSounds(
 	context: N8nContext,
-	sources: readonly SoundSource[],
-	{ plan, name }: { plan: Joinable; name: string },
+	sounds: readonly Stored[],
+	{ plan, name }: Joining,
 ): Promise<OutputFile> {
 	const { kind, bytes } = plan;
 	const durationSeconds = toMs(plan.durationSeconds);
-	const soundOf = (part: number) => sources[part]?.sound as IBinaryData;
+	const soundOf = (part: number) => sounds[part]?.binary as IBinaryData;
 	// All streams of the store have one class, so that this one serves as the sample, too.
 	const sample = await openStored(context, soundOf(0));
 	const chunks = joinedChunks(plan, (part) =>
@@ -85,52 +91,52 @@ async function joinSound(
 /** Joins each kind of transcript that every part has. A broken one must not cost the sound, so hints say why one is missing. */
 async function joinTranscripts(
 	context: N8nContext,
-	sources: readonly SoundSource[],
-	{ plan, name, nameOf }: { plan: Joinable; name: string } & Pick<JoinOptions, 'nameOf'>,
+	parts: ReadonlyArray<readonly Stored[]>,
+	joining: Joining,
 ) {
 	const files: OutputFile[] = [];
 	const hints: string[] = [];
-	const texts: string[] = [];
+	let text: string | undefined;
 	for (const extension of ['srt', 'json'] as const) {
-		const transcripts = sources.flatMap((source) => source[extension] ?? []);
-		if (transcripts.length === 0) continue;
-		if (transcripts.length < sources.length) {
-			hints.push(
-				`Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`,
-			);
-			continue;
-		}
-		const read = await attemptAsync(async () => {
-			const parts = await transcriptsOf(context, transcripts, plan.parts);
-			return await inPieces(mergeTranscripts(extension, parts, nameOf));
+		const transcripts = parts.flatMap((own) => {
+			const all = own.filter(({ output }) => output.kind === 'transcript');
+			return all.find(({ binary }) => isOfType(binary, extension)) ?? [];
 		});
-		const merged = read.ok ? read.value : { reason: 'A transcript could not be read.' };
+		if (transcripts.length === 0) continue;
+		const incomplete = `Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`;
+		const merged =
+			transcripts.length < parts.length
+				? { reason: incomplete }
+				: await mergedText(context, transcripts, { extension, ...joining });
 		if ('reason' in merged) {
 			hints.push(merged.reason);
 			continue;
 		}
-		texts.push(merged.text);
+		text ??= merged.text;
 		const bytes = Buffer.from(merged.text);
-		const file = { fileName: `${name}.${extension}`, mimeType: mimeTypeOf(extension) };
+		const file = { fileName: `${joining.name}.${extension}`, mimeType: mimeTypeOf(extension) };
 		const binary = await context.helpers.prepareBinaryData(bytes, file.fileName, file.mimeType);
 		const output = { kind: 'transcript', ...file, fileSize: bytes.length } as const;
 		files.push({ output, binary });
 	}
-	return { files, hints, text: texts[0] };
+	return { files, hints, text };
 }
 
-async function transcriptsOf(
+async function mergedText(
 	context: N8nContext,
-	transcripts: readonly IBinaryData[],
-	times: Joinable['parts'],
-): Promise<Spoken[]> {
-	const parts: Spoken[] = [];
-	let left = MAX_TRANSCRIPT_BYTES;
-	for (const [number, binary] of transcripts.entries()) {
-		const text = await readStoredText(context, binary, left);
-		if (text === undefined) throw new Error('The transcripts are too long');
-		left -= text.length;
-		parts.push({ text, start: 0, end: 0, ...times[number] });
-	}
-	return parts;
+	transcripts: readonly Stored[],
+	{ extension, plan, nameOf }: Joining & { extension: 'srt' | 'json' },
+): Promise<Merged> {
+	const merged = await attemptAsync(async () => {
+		const spoken: Spoken[] = [];
+		let left = MAX_TRANSCRIPT_BYTES;
+		for (const [number, { binary }] of transcripts.entries()) {
+			const text = await readStoredText(context, binary, left);
+			if (text === undefined) throw new Error('The transcripts are too long');
+			left -= text.length;
+			spoken.push({ text, start: 0, end: 0, ...plan.parts[number] });
+		}
+		return await inPieces(mergeTranscripts(extension, spoken, nameOf));
+	});
+	return merged.ok ? merged.value : { reason: 'A transcript could not be read.' };
 }

@@ -55,7 +55,7 @@ const OTHER_PARTS =
 	"The other parts are kept: Retry On Fail and n8n's Retry pay only for what failed. To fetch the others without it, use Task: Wait with their IDs from 'task_ids'.";
 
 /** Adds which part failed, and what else is paid for. @param number of the part, from 0; undefined if no single one failed */
-export function failureOfWhole(
+export function failureOfText(
 	failure: Failure,
 	{ number, assembly, taskIds }: { number?: number; assembly: Assembly; taskIds: string[] },
 ): Failure {

@@ -3,7 +3,7 @@ import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
 import { fieldsOf } from '../items/itemJson';
-import { failureOfWhole, unfinishedJson } from '../items/parts';
+import { failureOfText, unfinishedJson } from '../items/parts';
 import type { Created } from '../task/identity';
 import {
 	failedResult,
@@ -97,6 +97,6 @@ export function failedWith(
 	{ item, parts }: { item: Item; parts: readonly PartResult[] },
 ): FailedResult {
 	const { index, assembly } = item;
-	const whole = failureOfWhole(failure, { number, assembly, taskIds: idsOf(parts) });
+	const whole = failureOfText(failure, { number, assembly, taskIds: idsOf(parts) });
 	return { ...failedResult(index, whole), item, taskIds: sureIdsOf(parts) };
 }

@@ -1,9 +1,10 @@
 /** `audio: join` joins the audio of all input items into one file per group. Nothing is sent anywhere. */
-import type { IBinaryData, IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { itemsOf } from '../files/fileItems';
 import { shownOutputs } from '../items/shownItem';
-import { joinSources, type SoundSource } from '../files/joining';
-import { extensionIn, typeByMimeType } from '../base/fileTypes';
+import { joinParts } from '../files/joining';
+import type { OutputFile } from '../files/outputFile';
+import { isOfType } from '../base/fileTypes';
 import { joining } from '../actions/audio';
 import type { ItemFields } from '../actions/fields';
 import { readMaxFileBytes } from '../actions/fileSettings';
@@ -15,11 +16,14 @@ import { itemsInWords } from '../base/words';
 import { hintAtNames } from './hints';
 import { failedItem, type Executing } from './output';
 
-function inputSource(fields: ItemFields): SoundSource {
-	const sound = itemFile(fields, fields.requiredText(joining.input), joining.input);
-	const isSubtitles = ({ mimeType, fileName = '' }: IBinaryData) =>
-		[typeByMimeType(mimeType)?.extension, extensionIn(fileName)].includes('srt');
-	return { sound, srt: Object.values(fields.files).find(isSubtitles) };
+/** The sound of an item, and its subtitles. */
+function filesOf(fields: ItemFields): OutputFile[] {
+	const binary = itemFile(fields, fields.requiredText(joining.input), joining.input);
+	const subtitles = Object.values(fields.files).find((file) => isOfType(file, 'srt'));
+	return [
+		{ output: { kind: 'audio' }, binary },
+		{ output: { kind: 'transcript' }, binary: subtitles },
+	];
 }
 
 /** Messages name items instead of parts. What concerns the joined file is read from the first item. */
@@ -29,8 +33,7 @@ async function joinGroup(
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData> {
 	const [first] = items as [ItemFields];
-	const sources = items.map(inputSource);
-	const joined = await joinSources(context, sources, {
+	const joined = await joinParts(context, items.map(filesOf), {
 		pauseMs: first.number(pauseOption),
 		maxBytes: readMaxFileBytes(first),
 		baseName: first.text(joining.fileName) ?? group ?? 'joined',

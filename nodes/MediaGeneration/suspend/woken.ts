@@ -6,7 +6,7 @@ import { failureItem, plainFailureItem } from '../items/nodeError';
 import { noteWaking, outcomesIn } from '../items/executionSummary';
 import { Delivery } from '../files/delivery';
 import { carryInput } from '../items/itemJson';
-import { failureOfWhole, leftIn, type Assembly } from '../items/parts';
+import { failureOfText, leftIn, type Assembly } from '../items/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../answers/verdict';
 import type { TaskEnd } from './ends';
@@ -53,7 +53,7 @@ async function wokenItem(
 		const end = ends.get(taskId);
 		if (end === undefined || end === 'late') return undefined;
 		if (end.kind === 'failed')
-			return failed(failureOfWhole(end.failure, { number, assembly, taskIds }));
+			return failed(failureOfText(end.failure, { number, assembly, taskIds }));
 		parts.push(end);
 	}
 	const input = { index, assembly, settings: { files } };
