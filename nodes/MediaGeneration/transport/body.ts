@@ -43,12 +43,17 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 /** Small pieces show soon whether a body still flows, and keep what is handed over and not yet sent small. */
 const PIECE_BYTES = 16_384;
 
+/** Why the service can't have received a request whole: a file could not be read again, or what ended the request came before its end. */
+export interface Unsent {
+	kind: 'unread' | 'cut';
+	reason: string;
+}
+
 /** The files of a form on their way. Counts what was handed over: a request with less than its Content-Length is incomplete (RFC 9112, 6.3). */
 export class Upload {
 	private left: number;
 	private isOver = false;
-	/** Why a file could not be read. */
-	failure: string | undefined;
+	private unread: Unsent | undefined;
 	/** Called for each piece that is handed over. */
 	onPiece: (isLast: boolean) => void = () => {};
 
@@ -68,13 +73,14 @@ export class Upload {
 			}
 			if (left !== 0) throw new Error(`${name} has changed`);
 		} catch (error) {
-			throw this.failed(error);
+			throw this.notRead(error);
 		}
 	}
 
-	private failed(error: unknown): Error {
-		this.failure ??= `a file could not be read again (${reasonOf(error)})`;
-		return new Error(this.failure);
+	private notRead(error: unknown): Error {
+		const reason = `a file could not be read again (${reasonOf(error)})`;
+		this.unread ??= { kind: 'unread', reason };
+		return new Error(reason);
 	}
 
 	private handOver(piece: Uint8Array): Uint8Array {
@@ -84,19 +90,12 @@ export class Upload {
 		return piece;
 	}
 
-	/**
-	 * Hands over nothing more.
-	 * @param reason what ended the request
-	 * @returns why the service can't have received it whole; undefined if it can
-	 */
-	end(reason: string): string | undefined {
+	/** Hands over nothing more. @param why the request has ended. @returns undefined if the service can have received it whole */
+	end(why: string): Unsent | undefined {
 		this.isOver = true;
-		return (
-			this.failure ??
-			(this.left > 0
-				? `the connection ended, or stood still for 60 s, before the last byte of its files (${reason})`
-				: undefined)
-		);
+		if (this.unread !== undefined || this.left <= 0) return this.unread;
+		const reason = `the connection ended, or stood still for 60 s, before the last byte of its files (${why})`;
+		return { kind: 'cut', reason };
 	}
 }
 

@@ -86,15 +86,16 @@ export async function requestWithin<T>(
 	}
 }
 
-/**
- * Ends an upload. @returns why the request was not sent whole, undefined if it may have created something: only the request itself can tell that
- * nothing was created after such an answer, unless it names a task
- */
-function unsentReason(reply: Reply, upload: Upload | undefined): string | undefined {
-	const why = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
+/** Returns the reply, or that nothing was created, if the reply leaves that open but the service can't have received the request whole. */
+function unlessUnsent(reply: Reply, upload: Upload | undefined): Reply {
+	const unsent = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
+	if (unsent === undefined) return reply;
+	if (reply.answered && (reply.status < 300 || taskIdOf(reply.body) !== undefined)) return reply;
 	const isOpen = reply.answered ? leavesOpen(reply.status) : reply.kind === 'unanswered';
-	const isTaken = reply.answered && (reply.status < 300 || taskIdOf(reply.body) !== undefined);
-	return !isTaken && (isOpen || upload?.failure !== undefined) ? why : undefined;
+	// Any refusal of a request that lacks a file is about that.
+	return isOpen || unsent.kind === 'unread'
+		? { answered: false, kind: 'unsent', reason: unsent.reason }
+		: reply;
 }
 
 /** Makes a client for webhooks, which are called many times a second. */
@@ -137,13 +138,12 @@ export async function createClient(
 			encoding: 'stream',
 			headers: { Accept: 'application/json', ...headers },
 		};
-		const reply = await requestWithin(options, { ...asked, upload }, exchange);
-		if (reply.answered) account.noteThrottling(purpose, reply);
-		const unsent = unsentReason(reply, upload);
-		if (unsent !== undefined)
-			return { answered: false, kind: 'unsent', reason: cleaner.text(unsent) };
+		const came = await requestWithin(options, { ...asked, upload }, exchange);
+		if (came.answered) account.noteThrottling(purpose, came);
+		const reply = unlessUnsent(came, upload);
 		if (reply.answered) return reply;
-		const at = reply.kind === 'unanswered' ? '' : ` (${credentials.baseUrl})`;
+		const isUnreached = reply.kind === 'unconnected' || reply.kind === 'impossible';
+		const at = isUnreached ? ` (${credentials.baseUrl})` : '';
 		return { ...reply, reason: cleaner.text(reply.reason + at) };
 	}
 

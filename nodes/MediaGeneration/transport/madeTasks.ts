@@ -5,7 +5,7 @@ import { now } from '../base/clock';
 /** Tasks that this process made, or found for a creation without an answer. They belong to no other request. */
 export class MadeTasks {
 	private readonly tasks = new BoundedMap<string, { since: number; hasEnded: boolean }>(20_000);
-	private ending = new AbortController();
+	private ending: AbortController | undefined;
 	/** How many of them have ended. */
 	ends = 0;
 
@@ -29,12 +29,12 @@ export class MadeTasks {
 		if (task === undefined || task.hasEnded) return;
 		task.hasEnded = true;
 		this.ends += 1;
-		this.ending.abort(ABORTED);
-		this.ending = new AbortController();
+		this.ending?.abort(ABORTED);
+		this.ending = undefined;
 	}
 
 	/** Aborts when the next one ends. */
 	get nextEnd(): AbortSignal {
-		return this.ending.signal;
+		return (this.ending ??= new AbortController()).signal;
 	}
 }
