@@ -10,11 +10,11 @@ import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
 import { namedTask, parseTask, taskIdOf, type NamedTask } from './task';
-import { asText, isObject, type JsonObject } from '../base/json';
+import { asText, type JsonObject } from '../base/json';
 import { urlOf } from '../base/url';
 import { IN_FRONT, isAboutCredits, OUT_OF_CREDITS, unreachableAdvice } from './failures';
 
-/** A refusal that created nothing. */
+/** Nothing was created, and the same request may be sent again. */
 export interface Refusal {
 	/** `full`: too many tasks; `limited`: too many requests. Both wait in the account's queue. `retry`: sent again after a pause. */
 	kind: 'retry' | 'full' | 'limited';
@@ -30,7 +30,7 @@ export type Creation =
 	| Refusal
 	/** A task may exist, and may be paid for: outcome `unknown`. */
 	| { kind: 'unclear'; failure: Failure }
-	/** Nothing was created, and nothing paid: outcome `rejected`. */
+	/** Refused for good, and nothing was paid: outcome `rejected`. `said` is missing if no answer came. */
 	| { kind: 'refused'; failure: Failure; said?: Said };
 
 /** A person decides: the machine never sends such a creation again. */
@@ -40,17 +40,6 @@ export const UNCLEAR_ADVICE =
 /** With the option "Resend If Answer Was Lost". */
 export const SENT_AGAIN =
 	'It may be paid for. The next try sends it again if its task is not found, because the option "Resend If Answer Was Lost" is on: look at the tasks and credits of the account first.';
-
-function unclear(message: string, httpStatus?: number, taskId?: string): Creation {
-	const failure: Failure = {
-		outcome: 'unknown',
-		message,
-		description: UNCLEAR_ADVICE,
-		taskId,
-		httpStatus,
-	};
-	return { kind: 'unclear', failure };
-}
 
 function rejected(message: string, advice: string, httpStatus?: number): Failure {
 	const description = `${advice} No task was created and nothing was paid.`;
@@ -62,6 +51,7 @@ const ELSEWHERE =
 
 /** By status. Only the redirects listed here are refusals: they ask for the same request elsewhere, so this one did nothing (RFC 9110, 15.4). */
 const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
+	0: 'Correct the fields that the message names, or check the credits.',
 	301: ELSEWHERE,
 	307: ELSEWHERE,
 	308: ELSEWHERE,
@@ -89,16 +79,112 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 	],
 };
 
-const saidBy = ({ words }: Said) => quote(words) ?? '';
+/** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
+export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
-/** Nothing was created: a pause that the service asks for is kept, whatever the words, which decide only without one. */
-function readTooMany(said: Said): Creation {
+/** What decides about an answer. */
+interface Evidence {
+	said: Said;
+	/** The service's words, for messages. */
+	words: string;
+	status: number;
+	/** The status, or the code of a refusal inside HTTP 200: 0 if it has none. */
+	code: number;
+	/** The ID of the new task, unless the answer is a refusal. */
+	createdId: string | undefined;
+	/** A task that may be the new one. */
+	named: NamedTask | undefined;
+	/** Whether a refusal names it. */
+	isInRefusal: boolean;
+}
+
+function evidenceIn(answer: Answer, own: readonly string[]): Evidence {
+	const { status, body } = answer;
+	const said = saidIn(answer, own);
+	const named = namedTask(answer, own);
+	const alive = named === undefined ? aliveIn(answer, own) : undefined;
+	const taskId = taskIdOf(body);
+	const isSuccess = status >= 200 && status < 300;
+	// In a refusal, a bare "id" may merely number the answer.
+	const hasTask = named !== undefined || (taskId !== undefined && !deniesSuccess(body));
+	const code = (isSuccess && !hasTask ? refusalInside(body) : undefined) ?? status;
+	return {
+		said,
+		words: quote(said.words) ?? '',
+		status,
+		code,
+		createdId: isSuccess && hasTask ? taskId : undefined,
+		named: named ?? alive ?? pointedTo(answer),
+		isInRefusal: alive !== undefined || (named !== undefined && !isSuccess),
+	};
+}
+
+/** Finds the task that a refusal shows as alive, by a bare `id`. What merely numbers the answer has no such status, and the request can name a task itself. */
+function aliveIn({ body, status }: Answer, own: readonly string[]): NamedTask | undefined {
+	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
+	const task = isRefusal && status !== 429 ? parseTask(body) : undefined;
+	const { id: taskId, status: state = '' } = task ?? {};
+	const isAlive = /^(queued|pending|created|doing|running|processing|done)$/i.test(state);
+	return isAlive && taskId !== undefined && !own.includes(taskId) ? { taskId } : undefined;
+}
+
+/** Finds what an answer points to, as a 303 does by definition (RFC 9110, 15.4.4): `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
+function pointedTo({ status, headers, body }: Answer): NamedTask | undefined {
+	if (status >= 400) return undefined;
+	const { pathname = '', searchParams } = urlOf(headers.location, 'https://any.example') ?? {};
+	const [, inPath] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
+	const inBody = status >= 300 ? taskIdOf(body) : undefined;
+	const taskId = inBody ?? asText(searchParams?.get('task_id')) ?? inPath;
+	return taskId === undefined ? undefined : { taskId };
+}
+
+/**
+ * The first line that applies decides: status and headers first, codes second, words last.
+ * @param request whose own words, which a refusal can quote, decide nothing
+ */
+export function readCreation(reply: Reply, request: CreationRequest): Creation {
+	if (!reply.answered) return readSilence(reply);
+	const evidence = evidenceIn(reply, ownTextsOf(request));
+	const { said, words, status, code, createdId, named } = evidence;
+	const unclear = (what: string) => mayExist(`The service ${what}`, status, named?.taskId);
+	const naming = named && `named a task (${quote(named.taskId) ?? 'see its answer'})`;
+	if (evidence.isInRefusal) return unclear(`refused the request (${words}) but ${naming}`);
+	if (createdId !== undefined)
+		return { kind: 'created', taskId: createdId, answer: reply.body as JsonObject };
+	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE))
+		return unclear(
+			`answered with a redirect (${words})${naming === undefined ? '' : ` and ${naming}`}`,
+		);
+	if (code === 429) return readTooMany(evidence);
+	if (code === 503 && isServerBusy(said)) return readBusy(evidence);
+	if (status < 200 || leavesOpen(code))
+		return unclear(`failed while it handled the request (${words})`);
+	if (code >= 200 && code < 300)
+		return unclear(`accepted the request (HTTP ${status}) but sent ${unusable(said)}`);
+	// Inside HTTP 200, a limit may have no code.
+	const isLimit = limitIn(said) === 'rate' || askedPauseMs(said) !== undefined;
+	return status < 300 && isLimit ? readTooMany(evidence) : readRefusal(evidence);
+}
+
+function mayExist(what: string, httpStatus?: number, taskId?: string): Creation {
+	const message = `${what}; the task may exist`;
+	const common = { outcome: 'unknown', description: UNCLEAR_ADVICE } as const;
+	return { kind: 'unclear', failure: { ...common, message, taskId, httpStatus } };
+}
+
+function readBusy({ said, words, status }: Evidence): Creation {
+	const advice = 'Run again later, or raise the Timeout option.';
+	const failure = rejected(`The service is busy (${words})`, advice, status);
+	return { kind: 'retry', failure, retryAfterMs: askedPauseMs(said), patienceMs: undefined };
+}
+
+/** Nothing was created. A pause that the service asks for is kept, whatever the words, which decide only without one. */
+function readTooMany({ said, words, status }: Evidence): Creation {
 	const retryAfterMs = askedPauseMs(said);
 	const limit = limitIn(said);
-	const isCap = limit === 'cap' && retryAfterMs === undefined;
 	const [refused, advice] = LIMITS[limit];
-	const failure = rejected(`${refused} (${saidBy(said)})`, advice, said.answer.status);
-	if (isCap) return { kind: 'refused', failure, said };
+	const failure = rejected(`${refused} (${words})`, advice, status);
+	if (limit === 'cap' && retryAfterMs === undefined) return { kind: 'refused', failure, said };
 	if (limit !== 'rate' && retryAfterMs === undefined)
 		return { kind: 'retry', failure, retryAfterMs, patienceMs: 60_000 };
 	const kind = limit === 'rate' && isAboutTasks(said) ? 'full' : 'limited';
@@ -114,105 +200,29 @@ function unusable({ answer: { text, body, unread }, isPage }: Said): string {
 	return `an answer without task_id (${quote(text)})`;
 }
 
-/** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
-export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
-
-function readSuccess(said: Said, named: NamedTask | undefined): Creation {
-	const { answer, words } = said;
-	const { body, status, headers } = answer;
-	const taskId = taskIdOf(body);
-	const inner = refusalInside(body);
-	const hasId = named !== undefined || (taskId !== undefined && !deniesSuccess(body));
-	const isBusy = inner === 503 && isServerBusy(said);
-	if (inner !== undefined && (isBusy || !leavesOpen(inner)) && !hasId) {
-		const isLimit = limitIn(said) === 'rate' || askedPauseMs(said) !== undefined;
-		if (inner === 429 || isLimit) return readTooMany(said);
-		const advice =
-			REFUSAL_ADVICE[inner] ?? 'Correct the fields that the message names, or check the credits.';
-		const reason = quote(words.replace(/^HTTP \d+(: )?/, '')) ?? 'no reason given';
-		const failure = rejected(`The service refused the task: ${reason}`, advice, status);
-		return { kind: 'refused', failure, said };
-	}
-	if (taskId !== undefined && isObject(body)) return { kind: 'created', taskId, answer: body };
-	const message = `The service accepted the request (HTTP ${status}) but sent ${unusable(said)}; the task may exist`;
-	return unclear(message, status, named?.taskId ?? taskIdInAddress(headers.location));
+function readRefusal({ said, words, status, code }: Evidence): Creation {
+	const isBlocked = said.isPage && code >= 400 && ![404, 407, 413].includes(code);
+	const byCode = REFUSAL_ADVICE[isAboutCredits(code, said.reasons) ? 402 : code];
+	const advice = isBlocked ? IN_FRONT : (byCode ?? 'Correct the fields that the message names.');
+	const inside = words.replace(/^HTTP \d+(: )?/, '') || 'no reason given';
+	const why = code === status ? ` (${words})` : `: ${inside}`;
+	return {
+		kind: 'refused',
+		failure: rejected(`The service refused the task${why}`, advice, status),
+		said,
+	};
 }
 
 function readSilence({ kind, reason }: NoAnswer): Creation {
-	if (kind === 'unanswered')
-		return unclear(`The answer to the request never came (${quote(reason)}); the task may exist`);
+	const why = quote(reason);
+	if (kind === 'unanswered') return mayExist(`The answer to the request never came (${why})`);
 	if (kind === 'unsent') {
 		const still =
 			'Check that n8n still has the files of this execution, and that the service takes files of their size, and run again.';
-		const message = `The request was not sent whole: ${quote(reason)}`;
-		return { kind: 'refused', failure: rejected(message, still) };
+		return { kind: 'refused', failure: rejected(`The request was not sent whole: ${why}`, still) };
 	}
-	const message = `The service could not be reached: ${quote(reason)}`;
-	const failure = rejected(message, `${unreachableAdvice(reason)}, then run again.`);
+	const advice = `${unreachableAdvice(reason)}, then run again.`;
+	const failure = rejected(`The service could not be reached: ${why}`, advice);
 	const patienceMs = kind === 'impossible' ? 10_000 : 60_000;
 	return { kind: 'retry', failure, retryAfterMs: undefined, patienceMs };
-}
-
-/** @param request whose own words, which a refusal can quote, decide nothing */
-export function readCreation(reply: Reply, request: CreationRequest): Creation {
-	if (!reply.answered) return readSilence(reply);
-	const own = ownTextsOf(request);
-	const said = saidIn(reply, own);
-	const named = namedTask(reply, own);
-	const alive = named === undefined ? aliveIn(reply, own) : undefined;
-	if (alive !== undefined) return namesTask(said, alive);
-	if (reply.status >= 200 && reply.status < 300) return readSuccess(said, named);
-	if (named === undefined) return readRefusal(said);
-	return namesTask(said, taskIdOf(reply.body) ?? named.taskId);
-}
-
-/** Finds the task that a refusal shows as alive, by a bare `id`. What merely numbers the answer has no such status, and the request can name a task itself. */
-function aliveIn({ body, status }: Answer, own: readonly string[]): string | undefined {
-	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
-	const task = isRefusal && status !== 429 ? parseTask(body) : undefined;
-	const { id, status: state = '' } = task ?? {};
-	const isAlive = /^(queued|pending|created|doing|running|processing|done)$/i.test(state);
-	return isAlive && !own.includes(id ?? '') ? id : undefined;
-}
-
-function namesTask(said: Said, taskId: string | undefined): Creation {
-	const message = `The service refused the request (${saidBy(said)}) but named a task (${quote(taskId) ?? 'see its answer'}); it may exist`;
-	return unclear(message, said.answer.status, taskId);
-}
-
-function readRefusal(said: Said): Creation {
-	const { isPage, reasons, answer } = said;
-	const { status, body, headers } = answer;
-	const words = saidBy(said);
-	if (status === 429) return readTooMany(said);
-	if (status === 503 && isServerBusy(said)) {
-		const later = 'Run again later, or raise the Timeout option.';
-		const failure = rejected(`The service is busy (${words})`, later, status);
-		return { kind: 'retry', failure, retryAfterMs: askedPauseMs(said), patienceMs: undefined };
-	}
-	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE)) {
-		// It may point to what the request created, as a 303 does by definition (RFC 9110, 15.4.4).
-		const taskId = taskIdOf(body) ?? taskIdInAddress(headers.location);
-		const which = taskId === undefined ? '' : ` and named a task (${quote(taskId)})`;
-		const message = `The service answered with a redirect (${words})${which}; the task may exist`;
-		return unclear(message, status, taskId);
-	}
-	if (leavesOpen(status) || status < 200) {
-		const message = `The service failed while it handled the request (${words}); the task may exist`;
-		return unclear(message, status);
-	}
-	const isBlocked = isPage && status >= 400 && ![404, 407, 413].includes(status);
-	const advice = isBlocked
-		? IN_FRONT
-		: (REFUSAL_ADVICE[isAboutCredits(status, reasons) ? 402 : status] ??
-			'Correct the fields that the message names.');
-	const failure = rejected(`The service refused the task (${words})`, advice, status);
-	return { kind: 'refused', failure, said };
-}
-
-/** Finds the ID in a task's address: `.../task/ID`, as in the poll routes, or `?task_id=ID`. */
-function taskIdInAddress(location: unknown): string | undefined {
-	const { pathname = '', searchParams } = urlOf(location, 'https://any.example') ?? {};
-	const [, inPath] = /\/tasks?\/([^/]+)\/?$/.exec(pathname) ?? [];
-	return asText(searchParams?.get('task_id')) ?? inPath;
 }
