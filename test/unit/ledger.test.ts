@@ -258,7 +258,7 @@ test('what an execution may have sent that n8n has killed is looked for until th
 test('a run that n8n killed saved none of its notes: its Retry comes with those of the run before', () => {
 	const killed = { beganAt: 3, endedBefore: 9 };
 	const unrecorded = { kind: 'unrecorded', sentAt: 3, endedBefore: 9 };
-	const retryOf = (repeated: string, run: NodeRun, store = storeAfter(RUN, create)) => {
+	const retryOf = (repeated: string | undefined, run: NodeRun, store = storeAfter(RUN, create)) => {
 		const ledger = new Ledger(store, run, { killed: { ...killed, repeated } });
 		return [SLOT, OTHER_ITEM].map((slot) => lookUp(ledger, asked(slot)));
 	};
@@ -267,6 +267,9 @@ test('a run that n8n killed saved none of its notes: its Retry comes with those 
 	const whole = storeAfter(LATER, () => {}, storeAfter(RUN, create));
 	expect(retryOf('8', LATEST, whole)).toMatchObject([FOUND, NOTHING]);
 	expect(retryOf('7', { ...LATER, runIndex: 1 })[1]).toEqual(unrecorded);
+	// Older versions of n8n don't name that execution, nor does n8n 2.41 once its Retry has slept.
+	expect(retryOf(undefined, { ...LATER, runIndex: 1 })[1]).toEqual(unrecorded);
+	expect(retryOf(undefined, LATER)).toMatchObject([FOUND, NOTHING]);
 	// The first round of the Retry has decided: the execution before it failed, so no round of it was lost.
 	const failed = storeAfter(LATER, () => {}, storeAfter(RUN, create));
 	expect(retryOf('7', { ...LATER, runIndex: 1 }, failed)).toMatchObject([FOUND, NOTHING]);

@@ -20,6 +20,8 @@ const NODES: Record<string, object> = {
 	Message: { type: 'n8n-nodes-base.slack', parameters: { operation: 'post' } },
 	Dispatch: { type: 'n8n-nodes-base.github', parameters: { operation: 'dispatchAndWait' } },
 	Chat: { type: '@n8n/n8n-nodes-langchain.chat' },
+	ChatTool: { type: '@n8n/n8n-nodes-langchain.chatTool' },
+	ChildTool: { type: '@n8n/n8n-nodes-langchain.toolWorkflow' },
 	Respond: { type: 'n8n-nodes-base.respondToWebhook' },
 	Other: { type: 'mediaGeneration' },
 };
@@ -44,9 +46,17 @@ test.each<[string, object, number?]>([
 	['this node, as far as the ledger says so', { Trigger: [{ ...trigger, startTime: 1 }] }, 1],
 	['the trigger', { Trigger: [trigger], Set: [{ ...first, executionIndex: 1, startTime: 9 }] }, 3],
 	['the trigger, and the recovery has made up a run', { Trigger: [trigger], Set: [crashed] }, 2],
-	...['Wait', 'Form', 'Child', 'Approval', 'Dispatch', 'Chat', 'Respond'].map(
-		(name): [string, object, number] => [name, { Set: [before], [name]: [first] }, 2],
-	),
+	...[
+		'Wait',
+		'Form',
+		'Child',
+		'ChildTool',
+		'Approval',
+		'Dispatch',
+		'Chat',
+		'ChatTool',
+		'Respond',
+	].map((name): [string, object, number] => [name, { Set: [before], [name]: [first] }, 2]),
 	[
 		'the node on which it slept last in a loop',
 		{

@@ -23,7 +23,7 @@ export interface UnrecordedRun {
 	beganAt?: number | undefined;
 	/** When its Retry began, so that it had surely ended. */
 	endedBefore: number;
-	/** ID of that execution, if n8n names it. */
+	/** ID of that execution, if n8n names it: 2.14 does not, nor 2.41 once its Retry has slept (`wait-tracker`). */
 	repeated?: string | undefined;
 }
 
@@ -41,9 +41,9 @@ interface Internals {
 	workflow?: { nodes?: Record<string, INode> };
 }
 
-/** Behind a Chat Trigger, a response is a sleep of a moment. */
+/** Behind a Chat Trigger, a response is a sleep of a moment. An agent's tools sleep as nodes of their own. */
 const SLEEPS =
-	/^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.(wait|form|executeWorkflow|respondToWebhook|chat)$/;
+	/^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.(wait|form|executeWorkflow|toolWorkflow|respondToWebhook|chat|chatTool)$/;
 
 function canSleep(context: IExecuteFunctions, node: INode | undefined): boolean {
 	if (node === undefined) return true;

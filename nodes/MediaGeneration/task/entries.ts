@@ -88,9 +88,9 @@ export function notesIn(
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) return undefined;
 	// The notes are those of an earlier Retry or loop round: n8n was killed before it saved those of the repeated run.
-	const isFirst = !present.openedIn.startsWith(`${executionId}:`);
-	const isNoted = present.openedIn === `${killed?.repeated ?? executionId}:${runIndex}`;
-	if (isFirst && killed?.repeated !== undefined && !isNoted) present.unrecorded = unrecorded;
+	const before = present.openedIn.replace(/:.*/, '');
+	const isNoted = present.openedIn === `${killed?.repeated ?? before}:${runIndex}`;
+	if (before !== executionId && killed !== undefined && !isNoted) present.unrecorded = killed;
 	present.openedIn = openedIn;
 	return present;
 }
