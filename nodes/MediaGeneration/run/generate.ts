@@ -65,7 +65,7 @@ async function runPlanned(
 		results = await runItems(run, ready);
 		noteRun(run, results);
 		rememberTests(run, results);
-		await hintAtFiles(run, results);
+		hintAtFiles(context, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && run.stop?.aborted !== true;
 		const output =
 			isAsleep && waking?.ok === true
