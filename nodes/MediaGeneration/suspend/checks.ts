@@ -30,6 +30,44 @@ function findsNotes(context: IExecuteFunctions): boolean {
 	}
 }
 
+type Obstacle = [exists: () => boolean | Promise<boolean>, problem: string, advice: string];
+
+/** Lists what makes suspending impossible; only the first one is told. */
+const obstaclesFor = (context: IExecuteFunctions, resumeUrl: string): Obstacle[] => [
+	[
+		() => isToolRun(context),
+		"An execution can't be suspended while the node runs as a tool of an AI agent",
+		'As a tool,',
+	],
+	[
+		async () => await dependsOnItems(context),
+		"An execution can't be suspended with a credential whose fields depend on the items",
+		"n8n has no items when it wakes the execution, so it can't resolve them. Select a credential without such expressions, or",
+	],
+	[
+		// Before each call to a webhook of version 1, n8n 2.41 evaluates an expression without the execution's data (`parseRequestBody`).
+		() => workflowSettings(context).binaryMode === 'combined',
+		'An execution can\'t be suspended with the workflow setting "binaryMode: combined"',
+		'n8n refuses every call that would wake it. Change that setting of the workflow, or',
+	],
+	[
+		// n8n's coming engine has different IDs, and wakes executions differently (engine-v2-webhooks.js, n8n 2.41).
+		() => !/^\d+$/.test(context.getExecutionId()),
+		"This n8n runs the workflow on an engine whose executions this node can't suspend",
+		"Run the workflow by n8n's standard engine, or",
+	],
+	[
+		() => resumeUrl === '',
+		'This n8n gives no signed resume URL, which suspending needs',
+		'Update n8n to 2.14 or newer, or',
+	],
+	[
+		() => !findsNotes(context),
+		`An execution can't be suspended by a node with the name "${context.getNode().name}"`,
+		'n8n gives no access to a node of that name. Rename the node, or',
+	],
+];
+
 /** How a sleeping execution can be called. */
 export interface Waking {
 	resumeUrl: string;
@@ -42,41 +80,11 @@ export async function checkSuspension(
 	context: IExecuteFunctions,
 	baseUrl: string,
 ): Promise<Waking> {
-	if (isToolRun(context))
-		throw invalid(
-			"An execution can't be suspended while the node runs as a tool of an AI agent",
-			`As a tool, ${POLL_INSTEAD}`,
-		);
-	if (await dependsOnItems(context))
-		throw invalid(
-			"An execution can't be suspended with a credential whose fields depend on the items",
-			`n8n has no items when it wakes the execution, so it can't resolve them. Select a credential without such expressions, or ${POLL_INSTEAD}`,
-		);
-	// Before each call to a webhook of version 1, n8n 2.41 evaluates an expression without the execution's data (`parseRequestBody`).
-	if (workflowSettings(context).binaryMode === 'combined')
-		throw invalid(
-			'An execution can\'t be suspended with the workflow setting "binaryMode: combined"',
-			`n8n refuses every call that would wake it. Change that setting of the workflow, or ${POLL_INSTEAD}`,
-		);
-	// n8n's coming engine has different IDs, and wakes executions differently (engine-v2-webhooks.js, n8n 2.41).
-	if (!/^\d+$/.test(context.getExecutionId()))
-		throw invalid(
-			"This n8n runs the workflow on an engine whose executions this node can't suspend",
-			`Run the workflow by n8n's standard engine, or ${POLL_INSTEAD}`,
-		);
 	const given = context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-	const resumeUrl = resumeUrlOf(given);
-	if (resumeUrl === undefined)
-		throw invalid(
-			'This n8n gives no signed resume URL, which suspending needs',
-			`Update n8n to 2.14 or newer, or ${POLL_INSTEAD}`,
-		);
+	const resumeUrl = resumeUrlOf(given) ?? '';
 	cleanerOf(context).hasUrl(resumeUrl);
-	if (!findsNotes(context))
-		throw invalid(
-			`An execution can't be suspended by a node with the name "${context.getNode().name}"`,
-			`n8n gives no access to a node of that name. Rename the node, or ${POLL_INSTEAD}`,
-		);
+	for (const [exists, problem, advice] of obstaclesFor(context, resumeUrl))
+		if (await exists()) throw invalid(problem, `${advice} ${POLL_INSTEAD}`);
 	const callable = callbackUrlProblem(resumeUrl, baseUrl) === undefined;
 	await checkOwnReach(context, { resumeUrl, callable });
 	return { resumeUrl, callable };
