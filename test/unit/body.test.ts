@@ -51,6 +51,7 @@ test.each<[string, unknown, RegExp]>([
 	['a list', [{ id: 't1' }], /not a JSON object/],
 	['an ID in the prototype only', JSON.parse('{"__proto__":{"id":"t1"}}'), /no task id/],
 	['an ID that is an object', { id: { $ne: null } }, /no task id/],
+	['very many values', { id: 't1', x: Array(250_001).fill(0) }, /more than 250000 values/],
 	['a path', { id: 'abc/full' }, /the task id contains the character \//],
 	['a long ID', { id: 'x'.repeat(4_001) }, /the task id is longer than 4000 characters/],
 ])('%s is refused', async (_name, body, reason) => {

@@ -55,6 +55,17 @@ test('an address that is longer than any is none', () => {
 	expect(found.map(({ length }) => length)).toEqual([1, 0]);
 });
 
+test('however many fields a task has, few are looked at, and none with a very long name', () => {
+	let looks = 0;
+	const field = { enumerable: true, get: () => (looks += 1) };
+	const names = Array.from({ length: 900 }, (_, index) => `audio_${index}`);
+	const wide = () =>
+		Object.defineProperties({}, Object.fromEntries(names.map((name) => [name, field])));
+	outputs(Object.fromEntries(names.map((name) => [name, wide()])));
+	expect(looks).toBeLessThan(2_000);
+	expect(outputs({ [`${'a'.repeat(200)}_url`]: `${F}/a.mp3` })).toEqual([]);
+});
+
 test('a request is searched for addresses 21 levels deep', () => {
 	expect(addressesIn([{ a: A, b: [`see ${A}`, 7, 'http://a.example'] }])).toEqual([
 		A,

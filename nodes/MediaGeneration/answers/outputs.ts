@@ -65,6 +65,9 @@ function isFileAddress(text: string, name: string): boolean {
 /** Of what comes beside a sound or a picture, such as its lyrics, a playlist or a license. */
 const NO_MEDIA = /^(lrc|m3u8?|ass|csv|md|xml|pdf|zip)$/;
 
+/** Characters. Taking a longer name apart would take long. */
+const MAX_NAME = 200;
+
 /** Of pages. */
 const PAGE = /^(html?|php|aspx?|jsp)?$/;
 
@@ -136,7 +139,7 @@ function fieldsIn(field: Field, taskType: string): Field[] {
 		return value.slice(0, MAX_LOOKED_AT).map((each: unknown) => ({ ...field, value: each }));
 	if (!isObject(value) || depth > MAX_LEVELS) return [];
 	const keys = Object.keys(value).slice(0, MAX_LOOKED_AT);
-	const results = keys.filter((key) => isResultName(key, taskType));
+	const results = keys.filter((key) => key.length <= MAX_NAME && isResultName(key, taskType));
 	return results.map((key) => ({
 		name: /^(ur[il]s?|href|src)$/i.test(key) && name !== '' ? name : key,
 		value: value[key],
@@ -186,7 +189,7 @@ export function outputsOf(
 			const url = trimmedText(value) ?? '';
 			// Some services send their metadata as a text.
 			const inside = /^[{[]/.test(url) ? { ...field, value: parseJson(url) } : field;
-			for (const each of fieldsIn(inside, type)) below.push(each);
+			if (below.length < MAX_LOOKED_AT) for (const each of fieldsIn(inside, type)) below.push(each);
 			if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
 			if (!isFileAddress(url, name)) continue;
 			const kind = outputKindOf(name, url, type);

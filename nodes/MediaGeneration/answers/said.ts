@@ -60,8 +60,11 @@ function reasonsIn(said: unknown, place: PlaceInError): string[] {
 	return fields.flatMap(([key, each]) => inside(each, key));
 }
 
-/** Names of fields with the reason of an error, such as `error_message` and `failureReason`. */
-const REASON = /^(error|fail(ure)?)_?(message|msg|reason|description)$/i;
+/** Names of fields with the reason of an error. Each is asked for by name, because an answer can have very many. */
+const REASON_FIELDS = [
+	...['error_message', 'errorMessage', 'error_msg', 'errorMsg', 'error_description'],
+	...['fail_reason', 'failReason', 'failure_reason', 'failureReason', 'fail_msg', 'failMsg'],
+];
 
 /** Finds the service's own words, wherever a refusal or a failed task has them, each once. */
 export function errorTextOf(body: JsonObject): string | undefined {
@@ -69,8 +72,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	const inError = isObject(error)
 		? [error.message, error.error, error.errors, error.violations]
 		: [error];
-	const named = (within: JsonObject) =>
-		Object.entries(within).flatMap(([name, said]) => (REASON.test(name) ? [said] : []));
+	const named = (within: JsonObject) => REASON_FIELDS.map((name) => within[name]);
 	const inside = [metadata, result].flatMap((each) =>
 		isObject(each) ? [...named(each), each.error, each.reason] : [],
 	);

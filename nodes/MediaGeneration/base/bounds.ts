@@ -12,7 +12,7 @@ export const ANSWER: Bound = { bytes: 32_000_000, depth: 100, values: 250_000 };
 /** A callback that nobody confirms. Real ones have a few kB, and the text of the task. */
 export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000 };
 /** A callback of which only the ID and the status count. n8n itself reads no more than `N8N_PAYLOAD_SIZE_MAX`. */
-export const POSTED_HINT: Bound = { bytes: 512_000_000, depth: 1_000, values: Infinity };
+export const POSTED_HINT: Bound = { bytes: 512_000_000, depth: 1_000, values: ANSWER.values };
 
 /** Levels that are searched for the records of a list, the reasons of an error, and the addresses of files. */
 export const MAX_LEVELS = 5;
