@@ -1,30 +1,32 @@
 /**
  * An account that has refused a creation, for as long as anybody waits because of it:
  *
- * | The service refused              | Sent without asking      | Ask, one at a time |
- * |----------------------------------|--------------------------|--------------------|
- * | one kind, voice or model as full | those of all other queues| that queue         |
- * | two of them, or any request      | nobody                   | everybody          |
+ * | The last refusal                 | Sent without asking  | Who asks, one at a time                                            |
+ * |----------------------------------|----------------------|--------------------------------------------------------------------|
+ * | one kind, voice or model is full | all other queues     | the first of that queue                                            |
+ * | two of them are, or any request  | nobody               | the first; right after a refusal the first whose queue is not full |
  *
- * One asks for each task of this process that ends, and one after a pause, because other processes end tasks, too.
+ * They ask after a pause, which doubles with each refused question, and before that once for each task of this process that ends.
  */
 import type { Creation, Refusal } from '../answers/creation';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 import type { Account } from '../transport/account';
 
-/** The pause doubles with each refused question. */
 const PAUSE_MS = { first: 2_000, longest: 15_000 };
+
+/** Returns whether an answer closes an account. */
+export const closes = (creation: Creation): creation is Refusal =>
+	creation.kind === 'full' || creation.kind === 'limited';
 
 export class ClosedAccount {
 	/** Queues that were refused as full, as long as anybody waits in them. */
 	readonly full = new Set<string>();
 	private wasRefused = true;
-	/** Finished tasks whose free slot has already been used. */
+	/** Tasks that have ended and whose slot was asked for. */
 	private endsUsed: number;
 	private pauseMs = PAUSE_MS.first;
-	/** Epoch ms at which the pause ends, and the one that the service asked for. */
+	/** Epoch ms. */
 	private pauseEnd = 0;
-	private askedEnd = 0;
 
 	constructor(
 		private readonly account: Account,
@@ -39,15 +41,18 @@ export class ClosedAccount {
 		return this.refusal.kind === 'full' && this.full.size < 2 && !this.full.has(queue);
 	}
 
-	/** After a refusal, one of a queue that was not refused. Else the first one, so that a full queue is asked about, too. */
 	nextOf<Waiting extends { queue: string }>(waiting: readonly Waiting[]): Waiting | undefined {
 		const other = waiting.find(({ queue }) => this.wasRefused && !this.full.has(queue));
 		return other ?? waiting[0];
 	}
 
+	private get hasFreeSlot(): boolean {
+		return this.account.made.ends > this.endsUsed;
+	}
+
 	/** Epoch ms from which the next one may ask. */
 	get asksAt(): number {
-		return this.account.made.ends > this.endsUsed ? this.askedEnd : this.pauseEnd;
+		return this.hasFreeSlot && !this.refusal.retryAfterMs ? 0 : this.pauseEnd;
 	}
 
 	/** @param hasAsked whether it was sent although its queue is closed */
@@ -56,21 +61,19 @@ export class ClosedAccount {
 		queue: string,
 		{ hasAsked, nowMs }: { hasAsked: boolean; nowMs: number },
 	): void {
-		// A creation rejected for another reason does not use up the free slot.
+		// One that is refused for itself leaves the free slot to the next.
 		if (hasAsked && creation.kind !== 'refused' && creation.kind !== 'retry') {
-			const isByPause = this.endsUsed === this.account.made.ends;
-			// Other processes end tasks, too, and may soon end the next one. The refusal that follows doubles the pause.
-			if (isByPause && creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
-			this.endsUsed = Math.min(this.endsUsed + 1, this.account.made.ends);
+			if (this.hasFreeSlot) this.endsUsed += 1;
+			// Another process has ended a task, and may soon end the next one. The refusal that follows doubles the pause.
+			else if (creation.kind === 'created') this.pauseMs = PAUSE_MS.first / 2;
 		}
-		this.wasRefused = creation.kind === 'full' || creation.kind === 'limited';
-		if (creation.kind !== 'full' && creation.kind !== 'limited') return;
+		this.wasRefused = closes(creation);
+		if (!closes(creation)) return;
 		this.refusal = creation;
 		if (creation.kind === 'full') this.full.add(queue);
 		if (hasAsked) this.pauseMs = Math.min(2 * this.pauseMs, PAUSE_MS.longest);
-		// One that is far too long must not close the account for everybody, and one of 0 s must not lead to a tight loop.
+		// Years must not close the account for everybody, and 0 s must not lead to a tight loop.
 		const askedMs = Math.min(creation.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-		this.askedEnd = nowMs + askedMs;
 		this.pauseEnd = nowMs + (askedMs || this.pauseMs);
 	}
 }

@@ -14,7 +14,7 @@ import { seconds } from '../base/words';
 import { asText } from '../base/json';
 import { readCreation, type Creation, type Refusal } from '../answers/creation';
 import type { Created } from './identity';
-import { fullAccountOf, placeOf, type CreationLimits, type Place } from './fullAccount';
+import { deadlineOf, lineOf, placeOf, type CreationLimits, type Place } from './creationLine';
 import { sendByRoute } from './speechRoute';
 
 export type Submitted =
@@ -47,8 +47,8 @@ export async function createTask(
 	request: CreationRequest,
 	limits: CreationLimits,
 ): Promise<Submitted> {
-	const line = fullAccountOf(deps.client.account);
-	const place = placeOf(request, limits, deps.now());
+	const line = lineOf(deps.client.account);
+	const place = placeOf(request, limits);
 	try {
 		return await sendInTurn(deps, request, place);
 	} finally {
@@ -61,9 +61,9 @@ async function sendInTurn(
 	request: CreationRequest,
 	place: Place,
 ): Promise<Submitted> {
-	const { now, sleep, runEnded } = deps;
+	const { now, sleep, runEnded, context } = deps;
 	const { account } = deps.client;
-	const line = fullAccountOf(account);
+	const line = lineOf(account);
 	for (;;) {
 		const isAdmitted = await line.turn(place, deps, runEnded);
 		if (runEnded.aborted) return { kind: 'refused', failure: NOT_CREATED };
@@ -84,39 +84,30 @@ async function sendInTurn(
 			if (taskId !== undefined) account.made.add(taskId, 0);
 			return { ...creation, sentAt };
 		}
-		const after = creation.kind === 'retry' ? afterRetry : afterRefusal;
-		const waitMs = after(deps, creation, place);
-		if (waitMs === undefined) return { kind: 'refused', failure: creation.failure };
-		if (waitMs > 0) await sleep(waitMs, runEnded);
+		const pauseMs = pauseAfter(creation, place, deps);
+		if (pauseMs === undefined) return { kind: 'refused', failure: creation.failure };
+		const words = creation.kind === 'retry' ? undefined : line.logLine(now());
+		if (words !== undefined) logOf(context).warn(words);
+		if (pauseMs > 0) await sleep(pauseMs, runEnded);
 	}
 }
 
-/** Returns how long to wait before the next try; undefined if there is no time for one. */
-function afterRetry(
-	{ now, random }: CreateDeps,
-	{ patienceMs = Infinity, retryAfterMs }: Refusal,
+/** Returns how long to pause before the next try; undefined if there is no time for one. The line waits for a full or limited account. */
+function pauseAfter(
+	{ kind, patienceMs = Infinity, retryAfterMs = 0 }: Refusal,
 	place: Place,
+	{ now, random }: CreateDeps,
 ): number | undefined {
-	place.retries += 1;
-	const wait = backoffMs(place.retries, { firstMs: 500, maxMs: 8_000, retryAfterMs }, random());
+	const isRetry = kind === 'retry';
+	if (isRetry) place.retries += 1;
+	const growing = { firstMs: 500, maxMs: 8_000, retryAfterMs };
+	const ms = isRetry ? backoffMs(place.retries, growing, random()) : retryAfterMs;
 	const since = place.impatientSince ?? now();
 	place.impatientSince = patienceMs === Infinity ? undefined : since;
-	return now() + wait < Math.min(place.deadline, since + patienceMs) ? wait : undefined;
-}
-
-/** Like {@link afterRetry}; the line does the waiting. */
-function afterRefusal(
-	{ client, now, context }: CreateDeps,
-	{ kind, retryAfterMs = 0 }: Refusal,
-	place: Place,
-): 0 | undefined {
-	// A full account is waited for apart from the Timeout.
 	const isApart = kind === 'full' && !place.boundsFull;
-	if (!isApart && now() + retryAfterMs >= place.deadline) return undefined;
-	place.impatientSince = undefined;
-	const words = fullAccountOf(client.account).logLine(place, now());
-	if (words !== undefined) logOf(context).warn(words);
-	return 0;
+	const end = isApart ? Infinity : Math.min(deadlineOf(place), since + patienceMs);
+	if (now() + ms >= end) return undefined;
+	return isRetry ? ms : 0;
 }
 
 /** Explains why a creation ran out of time before it was sent. */

@@ -43,7 +43,7 @@ export class Account {
 
 	/**
 	 * Pauses for a 429 or 503 with Retry-After, whatever its words. But the reset of a daily limit holds back nobody else, and what is full
-	 * holds back only its own kind, voice or model (`task/fullAccount`).
+	 * holds back only its own kind, voice or model (`task/creationLine`).
 	 */
 	noteThrottling(purpose: Purpose, answer: Answer, nowMs: number = now()): void {
 		if (answer.status !== 429 && answer.status !== 503) return;

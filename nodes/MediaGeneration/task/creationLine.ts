@@ -6,10 +6,9 @@ import type { Account } from '../transport/account';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { ABORTED, onAbort } from '../base/abort';
 import { OncePerMinute, type Clock } from '../base/clock';
-import { seconds } from '../base/words';
 import type { Creation, Refusal } from '../answers/creation';
 import type { CreationRequest } from '../answers/request';
-import { ClosedAccount } from './closedAccount';
+import { ClosedAccount, closes } from './closedAccount';
 
 /** How long a creation may wait, over all its tries. */
 export interface CreationLimits {
@@ -20,11 +19,9 @@ export interface CreationLimits {
 }
 
 /** A creation, over all its tries. */
-export interface Place extends CreationLimits {
+export interface Place extends Readonly<CreationLimits> {
 	/** Names its kind, voice and model: each can be full by itself. */
 	readonly queue: string;
-	/** Epoch ms. */
-	readonly since: number;
 	/** How long it waited for a full account. */
 	fullMs: number;
 	retries: number;
@@ -37,18 +34,22 @@ export interface Place extends CreationLimits {
 }
 
 /** @param request whose kind, voice and model name its queue */
-export function placeOf(request: CreationRequest, limits: CreationLimits, since: number): Place {
+export function placeOf(request: CreationRequest, limits: CreationLimits): Place {
 	const { kind, pathFields, body } = request;
 	const queue = JSON.stringify([kind, pathFields?.voice_id ?? body.voice_id, body.model_id]);
-	return { ...limits, queue, since, fullMs: 0, retries: 0, woken: new AbortController() };
+	return { ...limits, queue, fullMs: 0, retries: 0, woken: new AbortController() };
 }
+
+/** Epoch ms. */
+export const deadlineOf = ({ deadline, boundsFull, fullMs }: Place): number =>
+	boundsFull ? deadline : deadline + fullMs;
 
 const MAX_UNDER_WAY = 10;
 /** How long a full account is waited for if the Timeout does not bound that. */
 const LONGEST_MS = 3_600_000;
 
-export class FullAccount {
-	private readonly line: Place[] = [];
+export class CreationLine {
+	private readonly waiting: Place[] = [];
 	private readonly underWay = new Set<Place>();
 	/** The one that was sent although the account is closed to it. */
 	private asking: Place | undefined;
@@ -60,56 +61,58 @@ export class FullAccount {
 
 	/** Waits until the creation may be sent; false if its time runs out or the signal aborts. */
 	async turn(place: Place, clock: Clock, signal: AbortSignal): Promise<boolean> {
-		this.line.push(place);
-		let isSent: boolean | undefined;
-		while (isSent === undefined)
-			isSent = signal.aborted ? false : await this.step(place, clock, signal);
+		const { now } = clock;
+		const pausedMs = () => Math.max(0, this.account.pausedUntil('create') - now());
+		this.waiting.push(place);
+		let isSent = false;
+		while (!isSent && !signal.aborted && this.msLeft(place, now()) > pausedMs()) {
+			if (this.opensAt(place) > now()) await this.change(place, clock, signal);
+			else isSent = true;
+		}
+		place.refusal = this.closed?.refusal ?? place.refusal;
 		if (isSent && !this.isOpen(place)) this.asking = place;
 		if (isSent) this.underWay.add(place);
-		this.line.splice(this.line.indexOf(place), 1);
+		this.waiting.splice(this.waiting.indexOf(place), 1);
 		this.wakeNext();
 		return isSent;
 	}
 
-	/** Waits until something changes. @returns whether the creation may be sent, once that is decided */
-	private async step(
-		place: Place,
-		{ now, sleep }: Clock,
-		signal: AbortSignal,
-	): Promise<boolean | undefined> {
-		const since = now();
-		place.refusal = this.closed?.refusal ?? place.refusal;
-		const isFull = this.closed?.refusal.kind === 'full';
-		const isApart = isFull && !place.boundsFull;
-		const end = isApart ? since + LONGEST_MS - place.fullMs : place.deadline;
-		if (Math.max(since, this.account.pausedUntil('create')) >= end) return false;
+	/** Waits until something changes, or its time runs out. */
+	private async change(place: Place, { now, sleep }: Clock, signal: AbortSignal): Promise<void> {
+		const [since, { isFull }] = [now(), this];
 		const opensAt = this.opensAt(place);
-		if (opensAt <= since) return true;
 		const woken = new AbortController();
 		place.woken = woken;
 		const wake = () => woken.abort(ABORTED);
 		// `AbortSignal.any` would take longer than the rest of a turn.
 		const unheard = [onAbort(signal, wake)];
 		if (opensAt < Infinity) unheard.push(onAbort(this.account.made.nextEnd, wake));
-		await sleep(Math.min(opensAt, end) - since, woken.signal);
+		await sleep(Math.min(opensAt - since, this.msLeft(place, since)), woken.signal);
 		for (const stop of unheard) stop();
-		const waitedMs = now() - since;
-		if (isFull) place.fullMs += waitedMs;
-		if (isApart) place.deadline += waitedMs;
-		return undefined;
+		if (isFull) place.fullMs += now() - since;
+	}
+
+	private get isFull(): boolean {
+		return this.closed?.refusal.kind === 'full';
+	}
+
+	/** A full account is waited for apart from the Timeout. */
+	private msLeft(place: Place, nowMs: number): number {
+		const isApart = this.isFull && !place.boundsFull;
+		return isApart ? LONGEST_MS - place.fullMs : deadlineOf(place) - nowMs;
 	}
 
 	private readonly isOpen = ({ queue }: Place): boolean => this.closed?.isOpenTo(queue) ?? true;
 
 	private get nextToAsk(): Place | undefined {
-		return this.closed?.nextOf(this.line.filter((place) => !this.isOpen(place)));
+		return this.closed?.nextOf(this.waiting.filter((place) => !this.isOpen(place)));
 	}
 
 	/** Epoch ms from which one may be sent; Infinity until something changes. */
 	private opensAt(place: Place): number {
 		const pausedUntil = this.account.pausedUntil('create');
 		if (this.isOpen(place)) {
-			const isNext = this.line.find(this.isOpen) === place;
+			const isNext = this.waiting.find(this.isOpen) === place;
 			return isNext && this.underWay.size < MAX_UNDER_WAY ? pausedUntil : Infinity;
 		}
 		const asksNext = this.asking === undefined && this.nextToAsk === place;
@@ -117,20 +120,18 @@ export class FullAccount {
 	}
 
 	private wakeNext(): void {
-		this.line.find(this.isOpen)?.woken.abort(ABORTED);
+		this.waiting.find(this.isOpen)?.woken.abort(ABORTED);
 		this.nextToAsk?.woken.abort(ABORTED);
 	}
 
 	/** Ends a turn according to the service's answer. */
 	answered(place: Place, creation: Creation, nowMs: number): void {
 		const before = this.closed?.refusal.kind;
-		const hasAsked = this.closed !== undefined && this.asking === place;
-		if (creation.kind === 'full' || creation.kind === 'limited')
-			this.closed ??= new ClosedAccount(this.account, creation);
-		this.closed?.answered(creation, place.queue, { hasAsked, nowMs });
+		if (closes(creation)) this.closed ??= new ClosedAccount(this.account, creation);
+		this.closed?.answered(creation, place.queue, { hasAsked: this.asking === place, nowMs });
 		// How long each of them may wait depends on the kind.
 		if (this.closed?.refusal.kind !== before)
-			for (const { woken } of this.line) woken.abort(ABORTED);
+			for (const { woken } of this.waiting) woken.abort(ABORTED);
 		this.end(place);
 	}
 
@@ -143,23 +144,20 @@ export class FullAccount {
 	/** Whoever got a turn leaves in the end, whatever became of it. */
 	leave(place: Place): void {
 		for (const queue of this.closed?.full ?? [])
-			if (!this.line.some((waiting) => waiting.queue === queue)) this.closed?.full.delete(queue);
-		if (this.line.length === 0) this.closed = undefined;
+			if (!this.waiting.some((each) => each.queue === queue)) this.closed?.full.delete(queue);
+		if (this.waiting.length === 0) this.closed = undefined;
 		this.end(place);
 	}
 
-	/** Returns the log line that is due once a minute while the account is full. @param place that was refused */
-	logLine(place: Place, nowMs: number): string | undefined {
+	/** Returns the log line that is due once a minute while creations are refused. */
+	logLine(nowMs: number): string | undefined {
 		if (!this.report.isDue(nowMs)) return undefined;
-		const first = this.line.reduce((least, { since }) => Math.min(least, since), place.since);
-		const many = this.line.length + 1;
-		const isLimited = this.closed?.refusal.kind === 'limited';
-		const why = isLimited ? 'the service limits requests' : 'the account is full';
-		return `${why}; creations that wait: ${many}, the oldest for ${seconds(nowMs - first)}`;
+		const why = this.isFull ? 'the account is full' : 'the service limits requests';
+		return `${why}; creations that wait: ${this.waiting.length + 1}`;
 	}
 }
 
-const lines = new BoundedMap<Account, FullAccount>();
+const lines = new BoundedMap<Account, CreationLine>();
 
-export const fullAccountOf = (account: Account): FullAccount =>
-	getOrCreate(lines, account, () => new FullAccount(account));
+export const lineOf = (account: Account): CreationLine =>
+	getOrCreate(lines, account, () => new CreationLine(account));

@@ -1,6 +1,6 @@
 /** Who may send a creation when, before an account that is full or limited. */
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
-import { fullAccountOf, placeOf } from '../../nodes/MediaGeneration/task/fullAccount';
+import { lineOf, placeOf } from '../../nodes/MediaGeneration/task/creationLine';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import { answer, RAIN } from '../support/replies';
@@ -14,12 +14,12 @@ const after = (reply: typeof FULL, seconds: number) => ({
 	headers: { 'retry-after': String(seconds) },
 });
 
-/** The queue of an account that was full at the start, and what was asked after how many ms: "a 2000". */
+/** The line of an account that was full at the start, and what was asked after how many ms: "a 2000". */
 async function closed(first: Reply = FULL) {
 	const clock = new VirtualClock();
 	const start = clock.now();
 	const account = new Account();
-	const queue = fullAccountOf(account);
+	const line = lineOf(account);
 	const asked: string[] = [];
 	const { signal } = new AbortController();
 	/** Asks until it gets another answer than a refusal because it is full, or its time has run out. */
@@ -37,18 +37,18 @@ async function closed(first: Reply = FULL) {
 	) => {
 		const limits = { deadline: clock.now() + waitMs, boundsFull };
 		const request = { kind: 'speech', path: '/', body: { voice_id: voice }, ...of };
-		const place = placeOf(request, limits, clock.now());
+		const place = placeOf(request, limits);
 		for (const reply of replies) {
-			const mayGo = await queue.turn(place, clock, over);
+			const mayGo = await line.turn(place, clock, over);
 			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
 			if (!mayGo) break;
 			await clock.sleep(0);
 			const creation = readCreation(typeof reply === 'function' ? reply() : reply, RAIN);
-			queue.answered(place, creation, clock.now());
+			line.answered(place, creation, clock.now());
 			if (creation.kind === 'created') break;
 		}
 		if (stays) return;
-		queue.leave(place);
+		line.leave(place);
 	};
 	await clock.run(asks('first', [first], { stays: true }));
 	asked.pop();
@@ -60,7 +60,7 @@ async function closed(first: Reply = FULL) {
 			}
 		});
 	};
-	return { clock, start, account, queue, asked, asks, ends };
+	return { clock, start, account, line, asked, asks, ends };
 }
 
 test('one asks, after a pause that doubles from 2 to 15 s; the others wait', async () => {
@@ -265,18 +265,17 @@ test('once nobody waits any more, the account is open', async () => {
 	expect(asked).toEqual(['a late 1000', 'b 1000', 'c 1000']);
 });
 
-test('the log says once a minute for how many the account is full, and since when', async () => {
-	const { clock, start, queue, asks } = await closed();
-	const line = 'the account is full; creations that wait:';
-	const first = placeOf(RAIN, { deadline: 0, boundsFull: true }, start);
-	expect(queue.logLine(first, start)).toBe(`${line} 1, the oldest for 0 s`);
+test('the log says once a minute for how many the account is full', async () => {
+	const { clock, start, line, asks } = await closed();
+	const words = 'the account is full; creations that wait:';
+	expect(line.logLine(start)).toBe(`${words} 1`);
 	const waits = [asks('a', Array<Reply>(9).fill(FULL)), asks('b', Array<Reply>(9).fill(FULL))];
 	await clock.advance(1_999);
-	expect(queue.logLine(first, clock.now())).toBeUndefined();
+	expect(line.logLine(clock.now())).toBeUndefined();
 	await clock.advance(58_001);
-	expect(queue.logLine(first, clock.now())).toBe(`${line} 3, the oldest for 60 s`);
+	expect(line.logLine(clock.now())).toBe(`${words} 3`);
 	await clock.run(Promise.all(waits));
 	const limited = await closed(LIMITED);
-	const limits = 'the service limits requests; creations that wait: 1, the oldest for 0 s';
-	expect(limited.queue.logLine(first, start)).toBe(limits);
+	const limits = 'the service limits requests; creations that wait: 1';
+	expect(limited.line.logLine(start)).toBe(limits);
 });
