@@ -1,7 +1,7 @@
 /** Makes the output of an input item from its finished tasks, in runs that wait and in executions that wake. */
 import type { IDataObject } from 'n8n-workflow';
 import type { FileSettings } from '../actions/fileSettings';
-import type { N8nContext } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
 import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import type { Done } from '../answers/verdict';

@@ -1,7 +1,7 @@
 /** Reads from n8n's binary store and writes to it, as streams if the store streams. */
 import type { IBinaryData } from 'n8n-workflow';
 import { readText } from '../base/bounded';
-import type { N8nContext } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
 import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/realClock';
 import { storeMemory, type Pace } from './storeMemory';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
 import type { FileSettings } from '../actions/fileSettings';
-import type { N8nContext } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
 import { inPieces, realClock } from '../n8n/realClock';
 import { attemptAsync } from '../base/outcomes';
 import { megabytes } from '../base/words';

@@ -3,7 +3,7 @@ import { headerOf, retryAfterMs } from '../answers/limits';
 import { isDataUrl } from '../answers/outputs';
 import type { Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
-import type { N8nContext } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
 import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';
 import { storeChunks } from './binary';
 import { openDataUrl } from './dataUrl';

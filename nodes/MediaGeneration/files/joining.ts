@@ -6,7 +6,7 @@ import { isOfType, mimeTypeOf } from '../base/fileTypes';
 import { soundFactsOf } from '../audio/scan';
 import { toMs } from '../audio/sound';
 import type { Spoken } from '../audio/srt';
-import type { N8nContext } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
 import { inPieces, realClock } from '../n8n/realClock';
 import { attemptAsync } from '../base/outcomes';
 import { openStored, readStored, readStoredText, storeChunks } from './binary';

@@ -1,7 +1,8 @@
 /** What n8n shows beside the items: hints above the output, and values by which executions can be found in the list. */
-import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { onOneLine } from '../base/words';
 import { cleanerOf } from './clean';
+import type { N8nContext } from './execution';
 import { logOf, quietly } from './log';
 
 /** The editor renders hints, a sleeping node's tooltip and the description of an error as HTML, and its message as a text (n8n 2.41.1). */
@@ -32,8 +33,6 @@ interface HavingValues {
 	customData: { getAll(): Record<string, string>; setAll(values: Record<string, string>): void };
 }
 
-export function executionValues(
-	context: IExecuteFunctions | IWebhookFunctions,
-): HavingValues['customData'] {
+export function executionValues(context: N8nContext): HavingValues['customData'] {
 	return (context as unknown as HavingValues).customData;
 }

@@ -1,6 +1,8 @@
 /** Reads from n8n facts about the execution that a node runs in, depending on how n8n runs the node. */
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { agentCall } from './agentCall';
+
+export type N8nContext = IExecuteFunctions | IWebhookFunctions;
 
 /** n8n's Agents run a node without an execution (`EphemeralNodeExecutor`, n8n 2.41). The type of n8n's function doesn't say so. */
 function givenIdOf(context: IExecuteFunctions): string | undefined {

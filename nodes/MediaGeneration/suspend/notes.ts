@@ -4,7 +4,8 @@ import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson } from '../base/json';
 import type { Task } from '../answers/task';
 import type { Watch } from '../task/wait';
-import type { N8nContext, ServiceClient } from '../transport/client';
+import type { N8nContext } from '../n8n/execution';
+import type { ServiceClient } from '../transport/client';
 
 export const CONTEXT_FIELD = 'suspension';
 

@@ -1,9 +1,6 @@
-/**
- * Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, every request ends within its time,
- * however slowly its answer arrives, and the account learns of throttling here.
- */
+/** Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, and the account learns of throttling here. */
 import { leavesOpen } from '../answers/creation';
-import type { Answer, NoAnswer, Reply } from '../answers/reply';
+import type { Answer, Reply } from '../answers/reply';
 import { taskIdOf } from '../answers/task';
 import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
@@ -13,20 +10,16 @@ import { ANSWER } from '../base/bounds';
 import { mapTexts } from '../base/mapTexts';
 import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body, type Upload } from './body';
-import { timeLimit, unlessAborted } from '../base/abort';
 import {
 	CREDENTIAL,
 	keptFor,
 	openCredential,
 	type CredentialKept,
-	type N8nContext,
 	type RequestContext,
 } from './credentials';
 import type { Credentials } from './credentialFields';
-import { withSignal } from '../n8n/execution';
-import { connectionOf, reasonOf, type Connection } from '../n8n/networkError';
-
-export type { N8nContext };
+import { withSignal, type N8nContext } from '../n8n/execution';
+import { requestWithin, type RawResponse } from './requestWithin';
 
 export interface ApiRequest extends Body {
 	method: 'GET' | 'POST';
@@ -44,46 +37,6 @@ export interface ServiceClient {
 	credentials: Credentials;
 	account: Account;
 	send(request: ApiRequest): Promise<Reply>;
-}
-
-export interface RawResponse {
-	statusCode: number;
-	headers: Record<string, unknown>;
-	body: unknown;
-}
-
-/** Makes one request within its time. Never rejects. */
-export async function requestWithin<T>(
-	options: IHttpRequestOptions,
-	{ timeoutMs, signal, upload }: { timeoutMs: number; signal?: AbortSignal; upload?: Upload },
-	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
-): Promise<Awaited<T> | NoAnswer> {
-	const limit = timeLimit(timeoutMs, signal);
-	const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
-	// While its files flow, nothing gives it up; they may stand still for a minute.
-	if (upload !== undefined) upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : 60_000);
-	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
-		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
-	};
-	try {
-		const limited = {
-			...options,
-			// The helper's own limit counts idle time only, and helps if the abort is ignored.
-			timeout: Math.max(1, Math.ceil(timeoutMs)),
-			abortSignal: limit.signal,
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			// A redirect would carry the bearer token to wherever it points.
-			disableFollowRedirect: true,
-		};
-		// Stop waiting even if the helper ignores the abort.
-		const response = await unlessAborted(limit.signal, request(limited, limit.signal));
-		return response ?? unanswered('the request was given up');
-	} catch (error) {
-		return unanswered(reasonOf(error), connectionOf(error));
-	} finally {
-		limit.end();
-	}
 }
 
 /** Returns the reply, or that nothing was created, if the reply leaves that open but the service can't have received the request whole. */

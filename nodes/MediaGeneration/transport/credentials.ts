@@ -4,18 +4,17 @@ import type {
 	ICredentialsDecrypted,
 	IExecuteFunctions,
 	ILoadOptionsFunctions,
-	IWebhookFunctions,
 } from 'n8n-workflow';
 import { credentialProblem, credentialsIn, type Credentials } from './credentialFields';
 import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { cleanerOf } from '../n8n/clean';
 import { now } from '../base/clock';
 import { invalid } from '../base/outcomes';
+import type { N8nContext } from '../n8n/execution';
 import { evaluating, storedCredential } from '../n8n/storedCredential';
 
 export const CREDENTIAL = 'mediaGenerationApi';
 
-export type N8nContext = IExecuteFunctions | IWebhookFunctions;
 /** Includes the editor's requests for lists. */
 export type RequestContext = N8nContext | ILoadOptionsFunctions;
 

@@ -4,7 +4,7 @@
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { fileHostProblem } from './hosts';
-import type { N8nContext } from './client';
+import type { N8nContext } from '../n8n/execution';
 import { ABORTED, timeLimit } from '../base/abort';
 import type { Clock } from '../base/clock';
 import { urlOf } from '../base/url';

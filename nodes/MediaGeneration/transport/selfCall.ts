@@ -1,6 +1,7 @@
 /** Calls this n8n itself: the webhooks that wake its executions, and those that it publishes. */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
-import { requestWithin, type N8nContext, type RawResponse } from './client';
+import type { N8nContext } from '../n8n/execution';
+import { requestWithin, type RawResponse } from './requestWithin';
 
 /** Makes a request to this n8n itself, without any credential. */
 async function askSelf(context: N8nContext, options: IHttpRequestOptions, timeoutMs: number) {
