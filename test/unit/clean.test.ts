@@ -33,10 +33,12 @@ describe('the key and the secret go', () => {
 			`${everyUnit(secret.slice(0, 2))}${secret.slice(2)}`,
 		]),
 	])('from texts, names, IDs and whatever is nested: %s', (form) => {
-		const clean = cleaner().value({ [form]: 1, id: `a-${form}`, list: [{ a: `x ${form} y` }] });
+		// What a service names so is no Date.
+		const named = (text: string) => ({ toJSON: 1, a: `x ${text} y` });
+		const clean = cleaner().value({ [form]: 1, id: `a-${form}`, list: [named(form)] });
 		const stars = cleaner().text(form);
 		expect(stars).toMatch(/^(key=)?(sk_)?\*\*\*(&x=1)?$/);
-		expect(clean).toEqual({ [stars]: 1, id: `a-${stars}`, list: [{ a: `x ${stars} y` }] });
+		expect(clean).toEqual({ [stars]: 1, id: `a-${stars}`, list: [named(stars)] });
 	});
 
 	test('and an empty secret erases nothing', () => {

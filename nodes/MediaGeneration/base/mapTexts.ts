@@ -1,3 +1,6 @@
+/** Whether it is a Date or the like. A service can give its objects a field of that name. */
+const isSelfWriting = (value: object) => 'toJSON' in value && typeof value.toJSON === 'function';
+
 /**
  * Makes a copy in which every text and every field name is changed. Dates and the like stay.
  * @param change also gets the name of the field, which a list passes on to its entries; '' for the name itself
@@ -7,7 +10,7 @@ export function mapTexts<T>(value: T, change: (text: string, name: string) => st
 	const copies = new Map<object, object>();
 	const mapOne = (each: unknown, name: string, depth: number): unknown => {
 		if (typeof each === 'string') return change(each, name);
-		if (typeof each !== 'object' || each === null || 'toJSON' in each) return each;
+		if (typeof each !== 'object' || each === null || isSelfWriting(each)) return each;
 		const isList = Array.isArray(each);
 		// A deeper value would overflow the stack, and is left out.
 		const known = depth < 200 ? copies.get(each) : null;

@@ -15,7 +15,7 @@ const PUBLIC_IPV6 = /^[23][\da-f]{3}:/;
 
 /** Addresses at which clouds tell a machine its secrets, and others that no router passes on. */
 const LINK_LOCAL =
-	/^(169\.254\.|168\.63\.129\.16$|100\.100\.100\.200$|metadata\.google\.internal$|\[(fe[89ab]|fd00:ec2:|fd20:ce:|.*:a9fe:))/;
+	/^(169\.254\.|168\.63\.129\.16$|100\.100\.100\.200$|(metadata\.google|instance-data\.ec2)\.internal$|\[(fe[89ab]|fd00:ec2:|fd20:ce:|.*:(a9fe:|a83f:8110|6464:64c8)))/;
 /** Names that clusters and companies use inside. They count for files only: a Base URL with such a name and http needs 'Allow HTTP'. */
 const INSIDE = /\.(svc|consul|default|prod|corp|intranet|private|home|test)$|^fritz\.box$/;
 
