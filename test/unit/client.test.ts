@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
 import {
 	createClient,
-	recentClient,
+	webhookClient,
 	type ApiRequest,
 } from '../../nodes/MediaGeneration/transport/client';
 import { readPoll } from '../../nodes/MediaGeneration/answers/poll';
@@ -218,8 +218,8 @@ describe('a webhook uses the credential that was read a moment ago', () => {
 		const webhook = { workflow: `workflow ${number}`, node: { id: node, credentials: used }, mode };
 		return contextWith(responds(200, '{}'), credentials, webhook).context;
 	}
-	const secretOf = async (context: Parameters<typeof recentClient>[0]) =>
-		(await recentClient(context)).credentials.callbackSecret;
+	const secretOf = async (context: Parameters<typeof webhookClient>[0]) =>
+		(await webhookClient(context)).credentials.callbackSecret;
 
 	test('n8n reads it again after 5 s, and not before', async () => {
 		expect(await secretOf(call())).toBe(SECRET);

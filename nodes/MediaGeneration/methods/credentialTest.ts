@@ -64,11 +64,11 @@ export async function testCredential(
 	{ data = {} }: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	const cleaner = new Cleaner();
-	const failed = (message: string): INodeCredentialTestResult => {
+	const notPassed = (message: string): INodeCredentialTestResult => {
 		return { status: 'Error', message: onOneLine(cleaner.text(message)) };
 	};
 	const problem = credentialProblem(data);
-	if (problem !== undefined) return failed(problem);
+	if (problem !== undefined) return notPassed(problem);
 	const credentials = credentialsIn(data);
 	cleaner.knows(credentials);
 	const options: Partial<IHttpRequestOptions> & Record<string, unknown> = {
@@ -82,8 +82,8 @@ export async function testCredential(
 		const found = await answerProblem(answer);
 		return found === undefined
 			? { status: 'OK', message: 'Connection successful!' }
-			: failed(found);
+			: notPassed(found);
 	} catch (error) {
-		return failed(silenceProblem(error));
+		return notPassed(silenceProblem(error));
 	}
 }

@@ -4,7 +4,7 @@ import { isSameId } from '../answers/task';
 import { isObject, parseJson, textsIn } from '../base/json';
 import { cleanerOf } from '../n8n/clean';
 import { CallRefusal } from '../n8n/webhookCall';
-import { recentClient } from '../transport/client';
+import { webhookClient } from '../transport/client';
 import { postedTo } from '../trigger/webhook';
 import type { Reported } from './ends';
 import { notesReference, readNotes, tasksIn, type Notes, type Sleep } from './notes';
@@ -50,7 +50,7 @@ export async function readWakingCall(context: IWebhookFunctions): Promise<Waking
 	const tasks = tasksIn(stored.notes);
 	const named = tasks.find((each) => isSameId(each.taskId, taskId));
 	if (named === undefined) throw new CallRefusal(200, 'the task does not belong to this execution');
-	const client = await recentClient(context);
+	const client = await webhookClient(context);
 	cleanerOf(context).hasUrl(stored.resumeUrl);
 	const givenUp = isOwn ? textsIn(body.given_up) : [];
 	return {

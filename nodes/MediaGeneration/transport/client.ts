@@ -12,9 +12,9 @@ import { cleanerOf } from '../n8n/clean';
 import { encodeBody, type Body, type Upload } from './body';
 import {
 	CREDENTIAL,
-	keptFor,
 	openCredential,
-	type CredentialKept,
+	webhookCredential,
+	type RecentCredential,
 	type RequestContext,
 } from './credentials';
 import type { Credentials } from './credentialFields';
@@ -52,15 +52,15 @@ function unlessUnsent(reply: Reply, upload: Upload | undefined): Reply {
 }
 
 /** Makes a client for webhooks, which are called many times a second. */
-export async function recentClient(context: N8nContext): Promise<ServiceClient> {
-	return await createClient(context, keptFor(context));
+export async function webhookClient(context: N8nContext): Promise<ServiceClient> {
+	return await createClient(context, webhookCredential(context));
 }
 
 export async function createClient(
 	context: RequestContext,
-	kept?: CredentialKept,
+	recent?: RecentCredential,
 ): Promise<ServiceClient> {
-	const { credentials, credentialForRequest } = await openCredential(context, kept);
+	const { credentials, credentialForRequest } = await openCredential(context, recent);
 	const account = accountOf(credentials.baseUrl, credentials.apiKey);
 	const cleaner = cleanerOf(context);
 

@@ -18,13 +18,13 @@ export const CREDENTIAL = 'mediaGenerationApi';
 /** Includes the editor's requests for lists. */
 export type RequestContext = N8nContext | ILoadOptionsFunctions;
 
-interface CredentialRead {
+interface OpenedCredential {
 	credentials: Credentials;
 	data: ICredentialDataDecryptedObject;
 }
 
 /** Throws an `invalid` failure before anything is sent. */
-async function readCredentials(context: RequestContext): Promise<CredentialRead> {
+async function readCredential(context: RequestContext): Promise<OpenedCredential> {
 	const data = await context.getCredentials(CREDENTIAL);
 	const problem = credentialProblem(data);
 	if (problem !== undefined)
@@ -53,42 +53,41 @@ export async function checkOneAccount(context: IExecuteFunctions): Promise<void>
 	);
 }
 
-/** The last reading of a credential. It is used for 5 s, because n8n takes longer to read it than for the rest of a request. */
-export interface CredentialKept {
-	read?: Promise<CredentialRead>;
-	/** Epoch ms. */
-	since: number;
-}
+/** A credential, read again after 5 s at the earliest, because n8n takes longer to read it than for the rest of a request. */
+export class RecentCredential {
+	private latest: Promise<OpenedCredential> | undefined;
+	private since = 0;
 
-async function recentRead(context: RequestContext, kept: CredentialKept): Promise<CredentialRead> {
-	if (kept.read === undefined || now() - kept.since >= 5_000) {
-		kept.since = now();
-		kept.read = evaluating(context, async () => await readCredentials(context));
-		// The next request tries again.
-		kept.read.catch(() => delete kept.read);
+	async read(context: RequestContext): Promise<OpenedCredential> {
+		if (this.latest === undefined || now() - this.since >= 5_000) {
+			this.since = now();
+			this.latest = evaluating(context, async () => await readCredential(context));
+			// The next request tries again.
+			this.latest.catch(() => (this.latest = undefined));
+		}
+		const opened = await this.latest;
+		cleanerOf(context).knows(opened.credentials);
+		return opened;
 	}
-	return await kept.read;
 }
 
 /** By workflow, node and credential. */
-const ofWebhooks = new BoundedMap<string, CredentialKept>();
+const ofWebhooks = new BoundedMap<string, RecentCredential>();
 
-/** Calls of a webhook share a reading, because they can come many times a second; nothing is kept while the editor listens. */
-export function keptFor(context: N8nContext): CredentialKept {
-	if (context.getMode() === 'manual') return { since: 0 };
+/** Calls of a webhook share a credential that was read, because they can come many times a second; nothing is kept while the editor listens. */
+export function webhookCredential(context: N8nContext): RecentCredential {
+	if (context.getMode() === 'manual') return new RecentCredential();
 	const { id: nodeId, credentials: used } = context.getNode();
 	const key = JSON.stringify([context.getWorkflow().id, nodeId, used?.[CREDENTIAL]?.id]);
-	return getOrCreate(ofWebhooks, key, () => ({ since: 0 }));
+	return getOrCreate(ofWebhooks, key, () => new RecentCredential());
 }
 
 /** @returns also what n8n signs a request with; undefined if it can't be read, so that n8n itself reads it and says why */
-export async function openCredential(context: RequestContext, kept: CredentialKept = { since: 0 }) {
-	const first = await recentRead(context, kept);
-	cleanerOf(context).knows(first.credentials);
+export async function openCredential(context: RequestContext, recent = new RecentCredential()) {
+	const first = await recent.read(context);
 	const credentialForRequest = async (): Promise<ICredentialsDecrypted | undefined> => {
-		const latest = await recentRead(context, kept).catch(() => undefined);
+		const latest = await recent.read(context).catch(() => undefined);
 		if (latest === undefined) return undefined;
-		cleanerOf(context).knows(latest.credentials);
 		// A key that came with another address is never sent to the first one.
 		const isSame = latest.credentials.baseUrl === first.credentials.baseUrl;
 		const { data } = isSame ? latest : first;

@@ -12,7 +12,7 @@ import { quote } from '../base/words';
 import { cleanerOf, cleanItems } from '../n8n/clean';
 import { logOf } from '../n8n/log';
 import { CallRefusal, refuse } from '../n8n/webhookCall';
-import { recentClient, type ServiceClient } from '../transport/client';
+import { webhookClient, type ServiceClient } from '../transport/client';
 import { judgePosted } from './confirm';
 import { receivedItem } from './deliverReceived';
 import { eventOf, Events, type End } from './once';
@@ -42,7 +42,7 @@ export async function receive(
 		// The host is a placeholder, because n8n does not know its external address.
 		const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
 		if (url === undefined) throw new CallRefusal(400, 'its address can not be read');
-		const client = await recentClient(context);
+		const client = await webhookClient(context);
 		// Before the body is read, so that a caller without a signature learns nothing and costs nothing.
 		const signed = checkSignature(context, url, client);
 		const events = context.getMode() === 'manual' ? undefined : new Events(context);
