@@ -12,6 +12,7 @@ import type {
 	IHttpRequestOptions,
 	INode,
 	INodeParameters,
+	ITaskMetadata,
 	INodeExecutionData,
 	IWebhookFunctions,
 	NodeExecutionHint,
@@ -48,7 +49,11 @@ export class Traces {
 	readonly waits: Date[] = [];
 	readonly metadata: object[] = [];
 	/** What n8n runs the node on. What the node puts there is what goes on. */
-	readonly entry: { data: { main: INodeExecutionData[][] }; source: unknown };
+	readonly entry: {
+		data: { main: INodeExecutionData[][] };
+		source: unknown;
+		metadata?: ITaskMetadata;
+	};
 
 	constructor({ input = [{ json: {} }], source, ...left }: Begun = {}) {
 		this.entry = { data: { main: [input] }, source };
@@ -136,7 +141,10 @@ export function fakeN8n<T = IExecuteFunctions>(given: Given = {}) {
 			}),
 		getCredentials: async () => await Promise.resolve(credentialOf(given)),
 		addExecutionHints: (...shown: NodeExecutionHint[]) => hints.push(...shown),
-		setMetadata: (metadata: object) => traces.metadata.push(metadata),
+		setMetadata: (metadata: ITaskMetadata) => {
+			traces.metadata.push(metadata);
+			entry.metadata = { ...entry.metadata, ...metadata };
+		},
 		putExecutionToWait: async (until: Date) => await Promise.resolve(traces.waits.push(until)),
 		customData: foundBy(traces.found),
 		logger: { debug: log, info: log, error: log, warn },

@@ -45,7 +45,7 @@ async function asleep(suspended: SuspendedItem[]) {
 	const notes = readNotes(store[CONTEXT_FIELD]);
 	if (notes === undefined) throw new Error('no notes');
 	expect(realClock.sleep).toHaveBeenCalled();
-	return { items, kept, notes, waits, metadata };
+	return { context, entry, items, kept, notes, waits, metadata };
 }
 
 test('what goes out if the deadline passes is one item per input item first, in order, and then the further files of split ones', async () => {
@@ -78,11 +78,15 @@ test("n8n wakes it by the machine's clock, wherever that was set", async () => {
 	expect(Math.round((Number(waits[0]) - now()) / HOUR)).toBe(25);
 });
 
-test('a node that has run passes its items on: asleep, or woken by a call as n8n marks it', () => {
-	const { context, entry } = fakeN8n({ input: [{ json: { text: 'new' } }] });
-	expect(itemsToPassOn(context)).toBeUndefined();
-	Object.assign(entry, { metadata: { forwardAllOutputs: true } });
-	expect(itemsToPassOn(context)).toEqual([{ json: { text: 'new' } }]);
+test('a node that has slept passes its items on: in a further try, and in the Retry of an execution that was killed after it woke', async () => {
+	const { context, entry } = await asleep([open(sleepingTask('t1'))]);
+	expect(itemsToPassOn(context)).toEqual(entry.data.main[0]);
+	const woken = [{ json: { text: 'of its task' } }];
+	const retry = fakeN8n({ mode: 'retry', input: woken });
+	expect(itemsToPassOn(retry.context)).toBeUndefined();
+	const saved = JSON.parse(JSON.stringify(entry)) as typeof entry;
+	Object.assign(retry.entry, { ...saved, data: { main: [woken] } });
+	expect(itemsToPassOn(retry.context)).toEqual(woken);
 });
 
 test('it sleeps until the last of its deadlines', async () => {

@@ -1,23 +1,17 @@
 /** Puts an execution to sleep on a node's items, in n8n's way (n8n 2.41). */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-/** Items on which executions of this process sleep. n8n hands the same objects to the node's next try. */
-const slept = new WeakSet<object>();
-
 const copied = (items: readonly INodeExecutionData[]) => items.map((item) => ({ ...item }));
 
 /**
- * Returns the items of a node that has run: n8n passes them on. It calls the node again for an execution that must stay asleep if the first
+ * Returns the items of a node that has slept: n8n passes them on. It calls the node again for an execution that must stay asleep if the first
  * item has an `error` (`workflow-execute`), and for one that was killed after it woke: a Retry with the workflow as it is saved now enables
  * the node again (`execution.service`, n8n 2.41).
  */
 export function itemsToPassOn(context: IExecuteFunctions): INodeExecutionData[] | undefined {
-	const items = context.getInputData();
-	// n8n's mark of a node that a call has woken (`webhook-helpers`). Its older types lack it.
-	const metadata: object = context.getExecuteData().metadata ?? {};
-	const isWoken = 'forwardAllOutputs' in metadata && metadata.forwardAllOutputs === true;
-	const hasRun = isWoken || items.some((item) => slept.has(item));
-	return hasRun ? copied(items) : undefined;
+	// `putToSleep` leaves it with the entry of n8n's stack, which n8n saves. Each further run has an entry of its own.
+	const hasRun = context.getExecuteData().metadata?.resumeUrl !== undefined;
+	return hasRun ? copied(context.getInputData()) : undefined;
 }
 
 /** Field of the execution's context: the deadline of its last sleep, in epoch ms by the machine's clock. */
@@ -44,7 +38,6 @@ export async function putToSleep(
 	items: INodeExecutionData[],
 	{ deadline, shownUrl }: { deadline: Date; shownUrl: string },
 ): Promise<INodeExecutionData[]> {
-	for (const item of items) slept.add(item);
 	const entry = context.getExecuteData();
 	entry.data = { main: [items] };
 	// n8n disables the node of the entry that wakes (its waiting-webhooks.js). Other entries of its stack can share that object: they would
