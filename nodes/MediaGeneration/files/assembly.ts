@@ -5,6 +5,7 @@ import type { N8nContext } from '../n8n/execution';
 import { broken } from '../answers/failures';
 import { asNumber, sumOf } from '../base/json';
 import type { Done } from '../answers/verdict';
+import { present } from '../items/itemJson';
 import type { ShownOutput } from '../items/shownItem';
 import { itemsOf } from './fileItems';
 import { baseNameOf } from './fileNames';
@@ -121,17 +122,14 @@ async function joinedItem(
 }
 
 function jsonOfText({ texts }: Assembly, done: readonly Done[]): IDataObject {
-	const type = done[0]?.task.type;
-	const cost = sumOfAll(done.map(({ task }) => asNumber(task.raw.credit_cost)));
-	const characters = sumOfAll(texts.map(charactersOf));
-	return {
+	return present({
 		task_id: done[0]?.taskId,
 		status: 'done',
-		...(type === undefined ? {} : { type }),
+		type: done[0]?.task.type,
 		task_ids: done.map(({ taskId }) => taskId),
-		...(characters === undefined ? {} : { characters }),
-		...(cost === undefined ? {} : { credit_cost: cost }),
-	};
+		characters: sumOfAll(texts.map(charactersOf)),
+		credit_cost: sumOfAll(done.map(({ task }) => asNumber(task.raw.credit_cost))),
+	});
 }
 
 function sumOfAll(numbers: ReadonlyArray<number | undefined>): number | undefined {

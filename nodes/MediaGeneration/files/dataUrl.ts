@@ -3,11 +3,6 @@ import { attempt } from '../base/outcomes';
 import { pause } from '../n8n/realClock';
 import type { NotOpened, OpenFile } from '../transport/fileHost';
 
-function decoded(payload: string, isBase64: boolean): Buffer | undefined {
-	const text = attempt(() => decodeURIComponent(payload));
-	return text.ok ? Buffer.from(text.value, isBase64 ? 'base64' : 'utf8') : undefined;
-}
-
 /** Looking for sound in some bytes takes long, so that n8n's event loop gets a turn before each piece. */
 async function* inTurns(bytes: Buffer, step = 65_536): AsyncGenerator<Buffer> {
 	for (let at = 0; at < bytes.length; at += step) {
@@ -19,9 +14,9 @@ async function* inTurns(bytes: Buffer, step = 65_536): AsyncGenerator<Buffer> {
 export function openDataUrl(url: string): OpenFile | NotOpened {
 	const comma = url.indexOf(',');
 	const stated = url.slice('data:'.length, comma);
-	const bytes = decoded(url.slice(comma + 1), /;\s*base64\s*$/i.test(stated));
-	if (bytes === undefined)
-		return { ok: false, reason: 'its address contains no file', transient: false };
+	const text = attempt(() => decodeURIComponent(url.slice(comma + 1)));
+	if (!text.ok) return { ok: false, reason: 'its address contains no file', transient: false };
+	const bytes = Buffer.from(text.value, /;\s*base64\s*$/i.test(stated) ? 'base64' : 'utf8');
 	const headers = { 'content-type': stated, 'content-length': bytes.length };
 	return { ok: true, status: 200, headers, body: inTurns(bytes), close: () => undefined };
 }

@@ -15,7 +15,7 @@ import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
 import { withoutEmptyError } from '../n8n/failedItems';
 import type { Done } from '../answers/verdict';
-import { fieldsOf } from '../items/itemJson';
+import { fieldsOf, present } from '../items/itemJson';
 import { fetchFiles, type FetchDeps } from './fetchFiles';
 import { fieldName, itemsOf } from './fileItems';
 import { baseNameFor } from './fileNames';
@@ -48,16 +48,14 @@ const isTranscription = (files: readonly OutputFile[]) =>
 /** Delivers the finished tasks of one run; its downloads share a limited number of slots of each host. */
 export class Delivery {
 	private readonly deps: FetchDeps;
-	private readonly baseUrl: string | undefined;
 
-	/** @param baseUrl of the service: relative addresses begin there, and files are fetched from private ones only if it is private */
+	/** Relative addresses begin at the `baseUrl`, and files are fetched from private hosts only if it is private. */
 	constructor(
 		readonly context: N8nContext,
-		{ baseUrl, signal }: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
+		private readonly by: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
-		const open = fileOpener({ context, baseUrl });
-		this.baseUrl = baseUrl;
-		this.deps = { ...realClock, context, open, signal, slots: new Map() };
+		const open = fileOpener({ context, baseUrl: by.baseUrl });
+		this.deps = { ...realClock, context, open, signal: by.signal, slots: new Map() };
 	}
 
 	/** The last argument has the index of the input item, further fields of the JSON, and what comes after the File Name. */
@@ -67,7 +65,7 @@ export class Delivery {
 		{ index, extra = {}, suffix = '' }: { index: number; extra?: IDataObject; suffix?: string },
 	): Promise<DeliveredItems> {
 		const { taskId, task } = done;
-		const offered = resolved(done.outputs, this.baseUrl);
+		const offered = resolved(done.outputs, this.by.baseUrl);
 		const wanted = {
 			maxBytes: settings.maxFileBytes,
 			baseName: baseNameFor(done, settings, suffix),
@@ -83,12 +81,14 @@ export class Delivery {
 		const { hint, failure } = shortfallOf(done, files);
 		const raw = withShortAddresses(done, { offered, files }, settings);
 		const fields = task.state === 'failed' ? withoutEmptyError(raw) : fieldsOf(raw);
-		const json: IDataObject = {
+		const json = {
 			...fields,
 			task_id: taskId,
-			...(said ? { text: said } : {}),
-			...(settings.transcriptInOutput && transcript !== undefined && { transcript }),
-			...(hint === undefined ? {} : { hint }),
+			...present({
+				text: said || undefined,
+				transcript: settings.transcriptInOutput ? transcript : undefined,
+				hint,
+			}),
 			...extra,
 		};
 		return { ...itemsOf(files, settings, { json, index }), failure, files };

@@ -54,8 +54,8 @@ async function storeOnce(
 		const binary = await storeChunks(deps.context, transfer.chunks(), storing).catch((error) => {
 			throw transfer.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
 		});
-		const [bytes, sound] = [transfer.received, transfer.sound()];
-		return storedFile(wanted, binary, { ...file, bytes, sound });
+		const [fileSize, sound] = [transfer.received, transfer.sound()];
+		return storedFile(wanted, binary, { ...file, fileSize, sound });
 	} catch (error) {
 		return { error: asDownloadError(error), facts: transfer.facts };
 	} finally {

@@ -7,14 +7,11 @@ import * as types from '../base/fileTypes';
 import { quote } from '../base/words';
 import { isObject, parseJson } from '../base/json';
 import { urlOf } from '../base/url';
-import { isDataUrl, type TaskOutput } from '../answers/outputs';
+import { isDataUrl } from '../answers/outputs';
+import type { WantedFile } from './outputFile';
 
-export interface AboutFile extends TaskOutput {
-	/** Output format that the request asked for, if any. */
-	format?: string | undefined;
-	/** Content-Type that the host states. */
-	stated: string | undefined;
-}
+/** @property stated the Content-Type that the host states */
+type AboutFile = Pick<WantedFile, 'url' | 'kind' | 'format'> & { stated: string | undefined };
 
 /** The beginning of markup, even with control characters or in an encoding other than UTF-8. */
 const MARKUP =

@@ -39,22 +39,15 @@ export interface DeliveredItems {
 export function storedFile(
 	{ url, kind: offered }: TaskOutput,
 	binary: IBinaryData,
-	{ bytes: fileSize, sound, ...named }: FileInStore,
+	{ sound, ...stored }: Omit<ShownOutput, 'url' | 'kind'> & { sound: SoundFacts },
 ): OutputFile {
-	const media = mediaOf(extensionIn(named.fileName));
+	const media = mediaOf(extensionIn(stored.fileName ?? ''));
 	// Its bytes say what it is if neither the task nor the address does.
 	const isShown = offered === 'file' && (media === 'audio' || media === 'image');
 	const kind = isShown ? media : offered;
 	// The task's own fields have an address that contains its file, too.
-	const output: ShownOutput = { ...(!isDataUrl(url) && { url }), kind, ...named, fileSize };
+	const output: ShownOutput = { ...(!isDataUrl(url) && { url }), kind, ...stored };
 	if (kind !== 'audio') return { output, binary };
 	if (sound.kind !== 'none') output.durationSeconds = toMs(sound.seconds);
 	return { output, binary, sound };
-}
-
-interface FileInStore {
-	fileName: string;
-	mimeType: string;
-	bytes: number;
-	sound: SoundFacts;
 }

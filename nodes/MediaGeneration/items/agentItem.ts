@@ -2,6 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { isDataUrl } from '../answers/outputs';
 import { asText, isObject } from '../base/json';
+import { present } from './itemJson';
 import { shownOutputs } from './shownItem';
 
 const MOST_CHARACTERS = 20_000;
@@ -40,8 +41,7 @@ export function agentItem(item: INodeExecutionData): INodeExecutionData {
 	const left = shownOutputs(item).length - outputs.length;
 	const isMedia = outputs.some(({ kind }) => kind === 'audio' || kind === 'image');
 	const text = isMedia ? undefined : resultText(json)?.slice(0, MOST_CHARACTERS);
-	const kept = KEPT.filter((name) => json[name] !== undefined).map((name) => [name, json[name]]);
-	const more = left > 0 ? { more_outputs: left } : {};
-	const compact = { ...(Object.fromEntries(kept) as IDataObject), ...more, outputs };
-	return { ...item, json: text === undefined ? compact : { ...compact, text } };
+	const kept = Object.fromEntries(KEPT.map((name) => [name, json[name]]));
+	const more_outputs = left > 0 ? left : undefined;
+	return { ...item, json: present({ ...kept, more_outputs, outputs, text }) };
 }

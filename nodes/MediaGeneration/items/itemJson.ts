@@ -3,6 +3,11 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
 import { withoutEmptyError } from '../n8n/failedItems';
 
+/** Leaves out the fields that have no value. */
+export function present(fields: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
 /** Names to which n8n or this package give a meaning. A task's own fields of these names get the prefix `task_`. */
 const OWN_NAMES = [
 	...['error', 'outcome', 'outputs', 'unfinished', 'task_ids', 'part', 'parts', 'joined'],

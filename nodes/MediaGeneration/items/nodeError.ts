@@ -3,6 +3,7 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IBinaryKeyData,
+	type IDataObject,
 	type INode,
 	type INodeExecutionData,
 	type JsonObject,
@@ -12,12 +13,13 @@ import { onOneLine } from '../base/words';
 import { inHtml } from '../n8n/editor';
 import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
 import { withoutSocketCodes } from '../n8n/networkError';
+import { present } from './itemJson';
 import type { ShownOutput } from './shownItem';
 
 /** All fields of a failed item: one record for every way out (run, waking, `details`). */
-function recordOf(failure: Failure, outputs?: ShownOutput[]) {
+function recordOf(failure: Failure, outputs?: ShownOutput[]): IDataObject {
 	const { message, description, outcome, taskId, status, httpStatus, candidates, parts } = failure;
-	return Object.entries({
+	return present({
 		error: onOneLine(message),
 		description: onOneLine(description),
 		outcome,
@@ -31,10 +33,6 @@ function recordOf(failure: Failure, outputs?: ShownOutput[]) {
 		long_text: parts?.longText && { ...parts.longText },
 		outputs,
 	});
-}
-
-function givenIn(record: ReturnType<typeof recordOf>): JsonObject {
-	return Object.fromEntries(record.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 interface ItemFailure {
@@ -52,7 +50,7 @@ export function nodeError(
 	const error =
 		failure.outcome === 'invalid'
 			? new NodeOperationError(node, message, { description, itemIndex })
-			: new NodeApiError(node, givenIn(recordOf(failure)), {
+			: new NodeApiError(node, recordOf(failure) as JsonObject, {
 					message,
 					description,
 					httpCode: failure.httpStatus === undefined ? undefined : String(failure.httpStatus),
@@ -70,7 +68,7 @@ export function failureItem(
 ): INodeExecutionData {
 	const { outputs, binary } = delivered;
 	const item: INodeExecutionData = {
-		json: givenIn(recordOf(failed.failure, outputs)),
+		json: recordOf(failed.failure, outputs),
 		...(binary && { binary }),
 		pairedItem: { item: failed.index },
 	};

@@ -6,7 +6,7 @@ import type { Failure, LeftText } from '../base/outcomes';
 import { quote } from '../base/words';
 import { asNumber, isObject, textsIn, type JsonObject } from '../base/json';
 import type { Task } from '../answers/task';
-import { fieldsOf } from './itemJson';
+import { fieldsOf, present } from './itemJson';
 
 /** How the tasks of an item make its output. Plain data, because a sleeping execution keeps it. */
 export interface Assembly {
@@ -46,8 +46,7 @@ export function unfinishedJson(
 }
 
 export function partJson({ texts }: Assembly, number: number, task_id: string): IDataObject {
-	const characters = charactersOf(texts[number]);
-	return { part: number + 1, task_id, ...(characters === undefined ? {} : { characters }) };
+	return present({ part: number + 1, task_id, characters: charactersOf(texts[number]) });
 }
 
 /** n8n repeats no run whose failures became items, nor one that slept. */
