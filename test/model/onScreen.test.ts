@@ -13,8 +13,8 @@ import {
 } from './node';
 
 test.each([
-	[['', 'b', 'c'], [], / Other items: 2 not begun\.$/],
-	[['', 'b', ''], [], / Other items: 1 failed; 1 not begun\.$/],
+	[['', 'b', 'c'], [], /a value for it\.$/],
+	[['', 'b', ''], [], / Other items: 1 failed\.$/],
 	[['a'], [refused], /No task was created and nothing was paid\.$/],
 	[
 		['a', 'b'],

@@ -503,7 +503,7 @@ describe('Minimum Credits', () => {
 	test('without Continue On Fail nothing is created for any', async () => {
 		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
 		expect(error?.description).toBe(
-			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item. Other items: 1 not begun.",
+			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item.",
 		);
 		expect(requests).toEqual(['GET /v1/credits']);
 	});

@@ -12,7 +12,7 @@ import { suspend, type SuspendedItem } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
 import type { ItemResult, RunningPart } from './item';
-import { hintAtSleep, showCosts } from './hints';
+import { hintAtSleep } from './hints';
 import { includedInput, type Report } from './output';
 import type { Run } from './run';
 
@@ -43,9 +43,7 @@ export async function goToSleep(
 	asleep: { results: readonly ItemResult[]; waking: Waking },
 ): Promise<INodeExecutionData[]> {
 	const { results, waking } = asleep;
-	report.throwFirstFailure(results);
-	showCosts(context, spending);
-	report.log('the execution went to sleep', results);
+	report.sleeps(results, spending);
 	hintAtSleep(context);
 	const byItem = new Map<number, ItemResult[]>();
 	for (const result of results) getOrCreate(byItem, result.index, () => []).push(result);

@@ -17,7 +17,6 @@ import { hintAtFiles, hintAtItems, noteRun } from './hints';
 import { goToSleep } from './asleep';
 import { failedResult, type ItemResult, type Plan } from './item';
 import { runItems } from './items';
-import { wordsForAll } from './leftovers';
 import { Report, type Executing } from './output';
 import { planItems, runSettings } from './plan';
 import { prepareItems } from './prepare';
@@ -33,17 +32,21 @@ export async function generate(
 	const killed = unrecordedRun(context);
 	const ledger = new Ledger(storeOf(context), runOf(context), { killed, clean });
 	const report = new Report(executing, ledger, items);
-	const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
-	const planned = await inPieces(planItems(operation, items, earlier));
-	report.throwFirstFailure(planned);
-	const results = planned.filter((each) => each.kind !== 'plan');
-	if (results.length === planned.length) return report.output(results);
-	const opened = await attemptAsync(async () => await openOne(context));
-	if (opened.ok) return await runPlanned(report, opened.value, planned);
-	const { failure } = opened;
-	return report.output(
-		planned.map((each) => (each.kind === 'plan' ? failedResult(each.index, failure) : each)),
-	);
+	try {
+		const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
+		const planned = await inPieces(planItems(operation, items, earlier));
+		report.update(planned);
+		const results = planned.filter((each) => each.kind !== 'plan');
+		if (results.length === planned.length) return report.output(results);
+		const opened = await attemptAsync(async () => await openOne(context));
+		if (opened.ok) return await runPlanned(report, opened.value, planned);
+		const { failure } = opened;
+		return report.output(
+			planned.map((each) => (each.kind === 'plan' ? failedResult(each.index, failure) : each)),
+		);
+	} finally {
+		report.close();
+	}
 }
 
 async function runPlanned(
@@ -54,30 +57,21 @@ async function runPlanned(
 	const { context, ledger, continueOnFail } = report;
 	const settings = runSettings(report.items);
 	const run = startRun(context, client, { ledger, continueOnFail, ...settings });
-	let results: readonly ItemResult[] = [];
-	let handedOut: readonly ItemResult[] = [];
 	try {
 		const { ready, waking } = await prepareItems(run, planned);
-		report.throwFirstFailure(ready);
+		report.update(ready);
 		const items = ready.filter((each) => each.kind === 'item');
 		hintAtEarlierTests(run, items);
 		hintAtItems(run, items, settings.maxActiveTasks);
-		results = await runItems(run, ready);
+		const results = await runItems(run, ready);
 		noteRun(run, results);
 		rememberTests(run, results);
 		hintAtFiles(context, results);
-		const isAsleep = results.some(({ kind }) => kind === 'asleep') && run.stop?.aborted !== true;
-		const output =
-			isAsleep && waking?.ok === true
-				? await goToSleep(run, report, { results, waking: waking.value })
-				: report.output(results, run.spending);
-		// A sleeping item is output when it wakes, and this run does not hear of that.
-		handedOut = results.filter(({ kind }) => kind === 'items' || kind === 'asleep');
-		return output;
+		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !report.isStopped;
+		return isAsleep && waking?.ok === true
+			? await goToSleep(run, report, { results, waking: waking.value })
+			: report.output(results, run.spending);
 	} finally {
 		run.paidTasks.write();
-		// A stop can cut short creations, waits, downloads, or the last poll before the sleep.
-		if (run.stop?.aborted === true) report.log('the execution was stopped', results, wordsForAll);
-		ledger.close(new Set(handedOut.map(({ index }) => index)));
 	}
 }

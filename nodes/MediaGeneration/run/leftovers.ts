@@ -82,22 +82,12 @@ export function adviceAfter(
 	return `${before} A new execution creates a new task for every item, also for those paid for, which "Task: Wait" can fetch: ${list}. To output finished items next time, set 'On Error' to Continue, or turn on 'Retry On Fail'.`;
 }
 
-const OTHERS = [
-	'with a paid task, held back by this error',
-	'failed',
-	'without a task',
-	'not begun',
-] as const;
-
 function othersInWords(others: readonly ItemState[]): string {
-	const kinds = others.map((each): (typeof OTHERS)[number] => {
-		if (each.kind === 'failed') return 'failed';
-		if (each.kind === 'plan' || each.kind === 'item') return 'not begun';
-		return each.taskIds.length > 0 ? OTHERS[0] : 'without a task';
-	});
-	const words = OTHERS.flatMap((what) => {
-		const count = kinds.filter((kind) => kind === what).length;
-		return count > 0 ? `${count} ${what}` : [];
-	});
+	const paid = others.filter((each) => each.kind !== 'failed' && tasksOf(each).length > 0);
+	const failures = failuresIn(others);
+	const words = [
+		paid.length > 0 ? [`${paid.length} with a paid task, held back by this error`] : [],
+		failures.length > 0 ? [`${failures.length} failed`] : [],
+	].flat();
 	return words.length === 0 ? '' : ` Other items: ${words.join('; ')}.`;
 }

@@ -46,9 +46,13 @@ export function failedItem(
 const isWhole = (item: INodeExecutionData) =>
 	shownOutputs(item).every(({ binaryProperty }) => binaryProperty !== undefined);
 
+/** What a run has come to. Its owner closes it, whatever ends the run. */
 export class Report {
 	readonly context: IExecuteFunctions;
 	readonly continueOnFail: boolean;
+	private states: readonly ItemState[] = [];
+	/** How the run ended, for the log; undefined until it has an output. */
+	private end: string | undefined;
 
 	constructor(
 		{ context, continueOnFail }: Executing,
@@ -57,6 +61,10 @@ export class Report {
 	) {
 		this.context = context;
 		this.continueOnFail = continueOnFail;
+	}
+
+	get isStopped(): boolean {
+		return this.context.getExecutionCancelSignal()?.aborted === true;
 	}
 
 	itemsOf(result: ItemResult): INodeExecutionData[] {
@@ -77,32 +85,45 @@ export class Report {
 	}
 
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */
-	throwFirstFailure(results: readonly ItemState[]): void {
-		const [first] = failuresIn(results);
+	update(states: readonly ItemState[]): void {
+		this.states = states;
+		this.end = undefined;
+		const [first] = failuresIn(states);
 		if (first === undefined || this.continueOnFail) return;
-		const isStopped = this.context.getExecutionCancelSignal()?.aborted === true;
-		// The end of a stopped run is logged once.
-		if (!isStopped) this.log('the run failed', results, wordsForAll);
-		const leftovers = leftoversOf(this.ledger, results);
+		const leftovers = leftoversOf(this.ledger, states);
 		const { failure } = first;
 		// n8n offers its Retry for an execution that failed, and an agent can't press it.
-		const canRetry = !isStopped && this.ledger.run.call === undefined;
+		const canRetry = !this.isStopped && this.ledger.run.call === undefined;
 		const retry = canRetry && leftovers.taskIds.length > 0 ? RETRY : '';
-		const description = `${retry}${failure.description}${adviceAfter(first, results, leftovers)}`;
+		const description = `${retry}${failure.description}${adviceAfter(first, states, leftovers)}`;
 		throw nodeError(this.context.getNode(), { ...first, failure: { ...failure, description } });
 	}
 
-	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */
-	log(why: string, results: readonly ItemState[], wordsOf = wordsForUnclear): void {
-		const words = wordsOf(leftoversOf(this.ledger, results));
-		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
+	/** Call this before the execution sleeps. */
+	sleeps(results: readonly ItemResult[], spending: Spending): void {
+		this.update(results);
+		showCosts(this.context, spending);
+		this.end = 'the execution went to sleep';
 	}
 
 	output(results: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
-		this.throwFirstFailure(results);
+		this.update(results);
 		hintAtFailures(this.context, results);
 		showCosts(this.context, spending);
-		this.log('the run ended', results);
-		return results.flatMap((result) => this.itemsOf(result));
+		const output = results.flatMap((result) => this.itemsOf(result));
+		this.end = 'the run ended';
+		return output;
+	}
+
+	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */
+	close(): void {
+		const { states, end, isStopped, ledger } = this;
+		const wordsOf = isStopped || end === undefined ? wordsForAll : wordsForUnclear;
+		const words = wordsOf(leftoversOf(ledger, states));
+		const why = isStopped ? 'the execution was stopped' : (end ?? 'the run failed');
+		if (words !== '') logOf(this.context).warn(`${why}.${words}`);
+		// A sleeping item is output when it wakes, and this run does not hear of that.
+		const handedOut = states.filter(({ kind }) => kind === 'items' || kind === 'asleep');
+		ledger.close(new Set(end === undefined ? [] : handedOut.map(({ index }) => index)));
 	}
 }
