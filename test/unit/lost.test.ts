@@ -148,6 +148,15 @@ test('a task that another process made is not taken for one that the list shows 
 	expect(await found({ isEarlier: false })).toEqual(['a', 'b']);
 });
 
+test('nor if the list can not be read again by then', async () => {
+	const { search, client } = setting([taskOf('a')], {
+		instead: (_, count) => (count > 2 ? answer(503) : undefined),
+	});
+	const finding = await search({ isEarlier: false });
+	expect(finding).toMatchObject({ kind: 'unfound', candidates: [{ taskId: 'a' }] });
+	expect(client.account.made.has('a')).toBe(false);
+});
+
 test('nor if the search ends before that', async () => {
 	const stop = new AbortController();
 	const { search, client } = setting([taskOf('a')], {
@@ -260,7 +269,7 @@ test('a list may show a task 15 s late: what a killed execution sent just before
 	const late = (ms: number): Given => ({
 		instead: (_path, _count, clock) => (clock.now() < START + ms ? EMPTY : undefined),
 	});
-	const killed = { endedBefore: START + 1 };
+	const killed = { endedBefore: START };
 	expect(await setting([taskOf('a')], late(14_000)).found(killed)).toBe('a');
 	// Nobody knows yet what a list lacks that is younger.
 	const stop = new AbortController();

@@ -6,7 +6,7 @@ import type { Account } from '../transport/account';
 import type { ServiceClient } from '../transport/client';
 import type { Answer } from '../answers/reply';
 import type { CreationRequest } from '../answers/request';
-import { BoundedMap, getOrCreate } from '../base/boundedMap';
+import { getOrCreate } from '../base/boundedMap';
 import type { Clock } from '../base/clock';
 import { attemptAsync, type Failure } from '../base/outcomes';
 import { asText } from '../base/json';
@@ -37,7 +37,7 @@ export interface Sought extends Pick<Asked, 'request'> {
 interface Unfound {
 	kind: 'unfound';
 	candidates: ListedTask[];
-	/** Why the list could not be read. */
+	/** Why the list does not show whether there is a task. */
 	unread: Failure | undefined;
 }
 
@@ -51,60 +51,42 @@ const LISTED_AFTER_MS = 15_000;
 const MAX_CANDIDATES = 10;
 const DAY_MS = 86_400_000;
 
-const YOUNG = 'it may not show it yet';
 const unreadList = (why: string) => unreadable('The list of tasks', why);
-
-/** Requests whose task is not known yet: sent, or searched for. */
-const expected = new BoundedMap<Account, Set<{ request: CreationRequest }>>();
-
-const expectedOf = (account: Account) => getOrCreate(expected, account, () => new Set());
 
 /**
  * Notes a request whose task is not known yet: if two of them could have made a listed task, nobody can tell which one did.
  * @returns a function to call once the task is known, or is known not to come
  */
-export function expectTask(account: Account, request: CreationRequest): () => void {
+export function expectTask({ expected }: Account, request: CreationRequest): () => void {
 	const mine = { request };
-	const requests = expectedOf(account).add(mine);
-	return () => requests.delete(mine);
+	expected.add(mine);
+	return () => expected.delete(mine);
 }
 
-const isUnread = (finding: Finding): finding is Unfound & { unread: Failure } =>
-	finding.kind === 'unfound' && finding.unread !== undefined;
-
-/** Never rejects. */
+/** Reads the list until it decides. Never rejects. */
 export async function findLost(deps: SearchDeps, sought: Sought): Promise<Finding> {
-	const { client, now, sleep, runEnded } = deps;
+	const { now, sleep, runEnded } = deps;
 	const { isEarlier, sentAt = 0, endedBefore = sentAt } = sought;
 	const since = now();
-	let finding: Finding = {
+	let found: Unfound = {
 		kind: 'unfound',
 		candidates: [],
 		unread: unreadList('it was not asked for'),
 	};
-	let [refusals, isYoung] = [0, true];
+	let refusals = 0;
 	for (const ms of isEarlier ? [0, ...READ_AFTER_MS.slice(1)] : READ_AFTER_MS) {
 		await sleep(since + ms - now(), runEnded);
 		if (runEnded.aborted) break;
-		const read = await attemptAsync(async () => await readFor(deps, sought));
-		if (read.ok) finding = read.value;
-		else if (isUnread(finding)) finding.unread = read.failure;
-		const isListed = since + ms >= endedBefore + LISTED_AFTER_MS;
-		isYoung = !isListed && ms !== READ_AFTER_MS.at(-1);
-		if (!isListed && finding.kind === 'unfound') finding.unread ??= unreadList(YOUNG);
-		if (isListed && (finding.kind === 'created' || (isEarlier && !isUnread(finding)))) break;
+		const isYoung = since + ms < endedBefore + LISTED_AFTER_MS;
+		const read = await attemptAsync(async () => await readOnce(deps, sought, isYoung));
+		const finding = read.ok ? read.value : { ...found, unread: read.failure };
+		if (finding.kind === 'created') return finding;
+		found = finding;
+		if (isEarlier && found.unread === undefined) break;
 		// A deployment can make any route answer 404 for a moment.
 		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
-	if (finding.kind === 'unfound') return finding;
-	const { taskId, answer: raw } = finding;
-	if (!isYoung) {
-		client.account.made.add(taskId);
-		return finding;
-	}
-	// A search that ended early has not seen what the list shows later.
-	const candidate = { taskId, raw, createdAt: undefined, moment: undefined };
-	return { kind: 'unfound', candidates: [candidate], unread: unreadList(YOUNG) };
+	return found;
 }
 
 type Age = 'older' | 'since' | 'unknown';
@@ -132,8 +114,15 @@ function aheadOf({ headers }: Answer, nowMs: number): number | undefined {
 	return Number.isNaN(date) ? undefined : date - nowMs;
 }
 
-/** Throws a FailureError if the list can't be read. */
-async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
+/** A listed task that the request may have made. */
+interface Fit {
+	task: ListedTask;
+	resembles: Resemblance;
+	age: Age;
+}
+
+/** Throws a FailureError if the list can't be read. @param isYoung whether it may not show all tasks yet */
+async function readOnce(deps: SearchDeps, sought: Sought, isYoung: boolean): Promise<Finding> {
 	const { client, now, sleep, runEnded } = deps;
 	const once = { client, clock: { now, sleep }, signal: runEnded, tries: 1, timeoutMs: 5_000 };
 	// A page is asked for its age as soon as it has arrived; what is read after it can take a minute.
@@ -142,61 +131,51 @@ async function readFor(deps: SearchDeps, sought: Sought): Promise<Finding> {
 	const isOld = (task: ListedTask, answer: Answer) =>
 		ageOf(task, sought, aheadAt(answer)) === 'older';
 	const list = await readTaskList({ ...once, limit: 500, mostPages: 5, isOld });
-	const aheadMs = aheadAt(list.answer);
-	const listed = list.entries.filter((task) => !isOld(task, list.answer));
-	const fits = await resembling(listed, sought.request, once);
-	const chosen = choose(deps, sought, { fits, aheadMs });
-	if (chosen.kind === 'unfound' && !list.isWhole)
-		chosen.unread = unreadList('what it shows may not be all tasks since then');
-	return chosen;
-}
-
-/** Drops those that were made from another text; of some that are cut off, the whole text is read. */
-async function resembling(
-	listed: readonly ListedTask[],
-	request: CreationRequest,
-	once: Parameters<typeof withFullText>[0],
-): Promise<Map<ListedTask, Resemblance>> {
-	const fits = new Map<ListedTask, Resemblance>();
-	for (const task of listed) {
-		const shown = resemblance(task.raw, request);
-		const isCut = shown === 'cut' && fits.size < MAX_CANDIDATES;
-		const whole = isCut ? await withFullText(once, task) : task;
-		const fit = isCut ? resemblance(whole.raw, request) : shown;
-		if (fit !== 'none') fits.set(whole, fit);
+	const fits: Fit[] = [];
+	for (const listed of list.entries) {
+		const age = ageOf(listed, sought, aheadAt(list.answer));
+		const shown = age === 'older' ? 'none' : resemblance(listed.raw, sought.request);
+		const isCut = shown === 'cut' && fits.length < MAX_CANDIDATES;
+		const task = isCut ? await withFullText(once, listed) : listed;
+		const resembles = isCut ? resemblance(task.raw, sought.request) : shown;
+		if (resembles !== 'none') fits.push({ task, resembles, age });
 	}
-	return fits;
+	const finding = judge(deps, sought, { fits, isYoung });
+	if (finding.kind === 'created') client.account.made.add(finding.taskId);
+	else if (isYoung) finding.unread = unreadList('it may not show it yet');
+	else if (!list.isWhole)
+		finding.unread = unreadList('what it shows may not be all tasks since then');
+	return finding;
 }
 
-/** Takes the one task that is surely the request's. */
-function choose(
+/** Judges one reading. It takes the one task that is surely the request's, and none of a young list, which may show another one later. */
+function judge(
 	{ client: { account }, ledger, now }: SearchDeps,
-	sought: Sought,
-	{ fits, aheadMs }: { fits: Map<ListedTask, Resemblance>; aheadMs: number | undefined },
+	{ request, endedBefore = 0 }: Sought,
+	{ fits, isYoung }: { fits: readonly Fit[]; isYoung: boolean },
 ): Finding {
-	const { request, endedBefore = 0 } = sought;
 	// Another search may have taken one meanwhile.
 	const noted = new Set(ledger.taskIds);
-	const isOthers = ({ taskId }: ListedTask) =>
+	const isOthers = ({ task: { taskId } }: Fit) =>
 		noted.has(taskId) || account.made.wasMadeSince(taskId, endedBefore);
-	const left = [...fits.keys()].filter((task) => !isOthers(task));
-	const sure = left.filter((task) => fits.get(task) === 'sure');
+	const left = fits.filter((fit) => !isOthers(fit));
+	const sure = left.filter(({ resembles }) => resembles === 'sure');
 	const [only, ...others] = sure;
-	const isAlone = only && others.length === 0 && isNobodys(account, only, request);
-	if (isAlone && ageOf(only, sought, aheadMs) === 'since') {
-		const { taskId, raw } = only;
-		// Its whole Timeout counts from now, because its creation may have taken longer.
+	const isAlone = only?.age === 'since' && others.length === 0;
+	if (!isYoung && isAlone && isNobodys(account, only.task, request)) {
+		const { taskId, raw } = only.task;
+		// Its full Timeout counts from now, because its creation may have taken longer.
 		return { kind: 'created', taskId, createdAt: now(), answer: { ...raw, task_id: taskId } };
 	}
-	const candidates = [...new Set([...sure, ...left])].slice(0, MAX_CANDIDATES);
-	return { kind: 'unfound', candidates, unread: undefined };
+	const tasks = [...new Set([...sure, ...left])].map(({ task }) => task);
+	return { kind: 'unfound', candidates: tasks.slice(0, MAX_CANDIDATES), unread: undefined };
 }
 
 /** Returns whether no other request has made a task, or could have: a list may repeat the text, but not the voice. */
-function isNobodys(account: Account, task: ListedTask, request: CreationRequest): boolean {
-	if (account.made.has(task.taskId)) return false;
-	const others = [...expectedOf(account)].filter((each) => each.request !== request);
-	return others.every((other) => resemblance(task.raw, other.request) !== 'sure');
+function isNobodys({ made, expected }: Account, task: ListedTask, request: CreationRequest) {
+	const others = [...expected].filter((each) => each.request !== request);
+	const isTheirs = others.some((each) => resemblance(task.raw, each.request) === 'sure');
+	return !isTheirs && !made.has(task.taskId);
 }
 
 export function withCandidates(failure: Failure, tasks: readonly ListedTask[]): Failure {

@@ -5,6 +5,7 @@ import { now } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { askedPauseMs, isAboutTasks, limitIn } from '../answers/limits';
 import type { Answer } from '../answers/reply';
+import type { CreationRequest } from '../answers/request';
 import { saidIn } from '../answers/said';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { MadeTasks } from './madeTasks';
@@ -28,6 +29,8 @@ export class Account {
 	/** Calls of this process that wake its sleeping executions. */
 	readonly resumptions = new Limiter(4);
 	readonly made = new MadeTasks();
+	/** Requests whose task is not known yet: sent, or searched for. */
+	readonly expected = new Set<{ request: CreationRequest }>();
 
 	/** Epoch ms. */
 	pausedUntil(purpose: Purpose): number {
