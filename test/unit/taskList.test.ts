@@ -1,6 +1,10 @@
 /** Task: Get Many: whatever a service's list of tasks looks like, and that it may have none. */
 import type { IDataObject } from 'n8n-workflow';
+import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
+import { listTasks } from '../../nodes/MediaGeneration/actions/getTasks';
 import { goOn, runNode, type Answer, type Given } from '../model/node';
+import { fakeN8n } from '../support/n8n';
+import { answer, scriptedClient } from '../support/replies';
 
 const getAll = { resource: 'task', operation: 'getAll', returnAll: false, limit: 50, options: {} };
 const all = { ...getAll, returnAll: true };
@@ -42,6 +46,26 @@ test('one item per task, newest first, as Task: Get has it', async () => {
 	expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 0, 1].map((item) => ({ item })));
 	const queries = ['page=1&limit=50', 'page=2&limit=50', 'page=1&limit=1&type=sound_effect'];
 	expect(requests).toEqual(queries.map((query) => `GET /v1/tasks?${query}`));
+});
+
+test('a long list gives others their turns', async () => {
+	const metadata = {
+		audio_url: 'https://files.example/a.mp3',
+		srt_url: 'https://files.example/a.srt',
+	};
+	const data = range(1, 10_000).map((each) => ({ ...each, status: 'done', metadata }));
+	let turns = 0;
+	let tick: NodeJS.Immediate;
+	const again = () => ((turns += 1), (tick = setImmediate(again)));
+	const client = scriptedClient(() => {
+		again();
+		return answer(200, { data, has_more: false });
+	});
+	const { context } = fakeN8n({ parameters: all });
+	const items = await listTasks({ client }, new ItemFields(context, 0));
+	clearImmediate(tick!);
+	expect(items).toHaveLength(data.length);
+	expect(turns).toBeGreaterThan(2);
 });
 
 test.each<[string, number, (page: unknown[], number: number) => unknown]>([

@@ -2,7 +2,8 @@
 import { tryToParseDateTime, type IDataObject, type INodeProperties } from 'n8n-workflow';
 import { FailureError, invalid } from '../base/outcomes';
 import { asText, type JsonObject } from '../base/json';
-import { realClock } from '../n8n/realClock';
+import type { Work } from '../base/work';
+import { inPieces, realClock } from '../n8n/realClock';
 import { withoutEmptyError } from '../n8n/failedItems';
 import { outputsOf, resolved } from '../answers/outputs';
 import { notShown, unreadable } from '../answers/failures';
@@ -77,12 +78,19 @@ export async function listTasks(from: ReadSource, fields: ItemFields): Promise<I
 	const isCut = !isWhole && entries.length >= limit;
 	if (!isCut && entries.every(({ createdAt }) => createdAt !== undefined))
 		entries.sort((one, other) => (other.createdAt ?? 0) - (one.createdAt ?? 0));
-	return entries.map(({ taskId, raw }) => {
+	return await inPieces(taskItems(from, entries));
+}
+
+function* taskItems(from: ReadSource, entries: readonly ListedTask[]): Work<IDataObject[]> {
+	const items: IDataObject[] = [];
+	for (const { taskId, raw } of entries) {
 		// The list has the tasks of all the account's keys.
 		const { error, ...item } = withoutEmptyError(taskItem(from, taskId, maskKeys(raw)));
 		// Retry On Fail repeats a node whose first item has an `error` (`checkFailure`, n8n-core 2.41).
-		return error === undefined ? item : { ...item, task_error: error };
-	});
+		items.push(error === undefined ? item : { ...item, task_error: error });
+		yield;
+	}
+	return items;
 }
 
 function taskItem({ client }: ReadSource, taskId: string, raw: JsonObject): IDataObject {
