@@ -11,14 +11,14 @@ import type { Task } from '../answers/task';
 export const CONFIRM_PAUSE_MS = 2_500;
 
 /** Pause before a question is asked again, in ms. @param polls how often it was asked */
-export function pauseBeforeNext(poll: Poll, polls: number): number {
+function pauseBeforeNext(poll: Poll, polls: number): number {
 	if (poll.kind !== 'busy' && poll.kind !== 'task') return CONFIRM_PAUSE_MS;
 	const retryAfterMs = poll.kind === 'busy' ? poll.retryAfterMs : undefined;
 	return backoffMs(polls, { firstMs: 250, maxMs: 3_000, retryAfterMs });
 }
 
 /** Stands for an answer if none was asked for. @param pauseMs that the service asked for */
-export function unasked(pauseMs: number): Poll & { kind: 'busy' } {
+function unasked(pauseMs: number): Poll & { kind: 'busy' } {
 	const asked = `the service asked for a pause of ${seconds(pauseMs)}`;
 	return { kind: 'busy', detail: pauseMs > 0 ? asked : 'the service was not asked' };
 }
