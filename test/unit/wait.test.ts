@@ -1,5 +1,15 @@
 /** Waiting for a paid task: when it is polled, and what ends the waiting. */
-import { busy, denied, done, failed, failureOf, fileless, missing, running } from './waitSetting';
+import {
+	body,
+	busy,
+	denied,
+	done,
+	failed,
+	failureOf,
+	fileless,
+	missing,
+	running,
+} from './waitSetting';
 import { S, setUp, silence, doubtful, type Script } from './waitSetting';
 
 const endsAt =
@@ -54,6 +64,12 @@ describe('a task is polled', () => {
 });
 
 describe('a service that is busy', () => {
+	test('and says so by failures that name no task, or beside a refusal: it is not the task that failed', async () => {
+		const refused = body('error', { success: false, error_message: 'try again' });
+		const outage = inTurn(running(), doubtful(), refused, missing(), doubtful(), done());
+		expect((await setUp(outage).run()).waited.kind).toBe('done');
+	});
+
 	test.each([
 		['without a usable answer', silence()],
 		['by its own word', busy()],

@@ -11,7 +11,7 @@ import { VirtualClock } from '../support/virtualClock';
 
 export const S = 1_000;
 export const URL_OF_FILE = 'https://files.example/a.mp3';
-const body = (status: string, extra: object) => answer(200, { id: 't', status, ...extra });
+export const body = (status: string, extra: object) => answer(200, { id: 't', status, ...extra });
 export const running = (progress?: number) => body('doing', { progress });
 export const done = () => body('done', { metadata: { output_uri: URL_OF_FILE } });
 export const fileless = () => body('done', { type: 'sound_effect', metadata: {} });

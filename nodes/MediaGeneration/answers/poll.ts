@@ -10,7 +10,7 @@ import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task has failed, but without an ID or beside `success: false`: that counts once another poll repeats it. */
+	/** The task has failed, but without an ID or beside `success: false`: the request may have failed instead, so it has to last. */
 	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -59,7 +59,7 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 		: { kind: 'doubtful', task, detail };
 }
 
-/** A refusal (401, 403, 404) counts after this many polls, the first of them this long ago. */
+/** A refusal (401, 403, 404) or a doubtful failure counts after this many polls, the first of them this long ago. */
 export interface RequiredRefusals {
 	polls: number;
 	ms: number;
@@ -74,9 +74,9 @@ export const TWICE: RequiredRefusals = { polls: 2, ms: 0 };
 export interface Seen {
 	/** Unusable answers in a row. */
 	busy: number;
-	/** Refusals since the task was last shown. `since` is epoch ms. */
+	/** Refusals and doubtful failures since the task was last shown. `since` is epoch ms. */
 	refused: { polls: number; since: number };
-	/** The task's failure as one poll showed it, without an ID or beside `success: false`: it counts once another poll repeats it. */
+	/** A doubtful failure that a poll has shown. */
 	doubtful: Task | undefined;
 	/** A callback said that the task failed, which counts as one poll once the service says the same. */
 	reportedFailed: boolean;
@@ -103,23 +103,25 @@ export function countPoll(
 			return { seen: { ...seen, busy: before.busy + 1 }, clear: undefined };
 		case 'task':
 			return { seen: { ...UNSEEN, reportedFailed: before.reportedFailed }, clear: poll };
-		case 'doubtful': {
-			const { task } = poll;
-			const isRepeated = before.doubtful !== undefined || before.reportedFailed;
-			const clear = isRepeated ? ({ kind: 'task', task } as const) : undefined;
-			return { seen: { ...seen, doubtful: task }, clear };
-		}
+		case 'doubtful':
 		case 'denied':
 		case 'missing': {
-			const { doubtful, refused } = before;
-			// A service can drop a task that failed.
-			if (poll.kind === 'missing' && doubtful !== undefined)
-				return { seen, clear: { kind: 'task', task: doubtful } };
-			const polls = refused.polls + 1;
-			const since = refused.polls === 0 ? nowMs : refused.since;
+			const { doubtful, reportedFailed } = before;
+			const polls = before.refused.polls + 1;
+			const since = polls === 1 ? nowMs : before.refused.since;
+			const refused = { polls, since };
+			const isLasting = polls >= required.polls && nowMs - since >= required.ms;
+			if (poll.kind === 'doubtful') {
+				const { task } = poll;
+				const isEnough = reportedFailed || (isLasting && doubtful !== undefined);
+				const clear = isEnough ? ({ kind: 'task', task } as const) : undefined;
+				return { seen: { ...seen, refused, doubtful: task }, clear };
+			}
 			const isFinal = poll.kind === 'denied' && poll.final === true;
-			const isEnough = isFinal || (polls >= required.polls && nowMs - since >= required.ms);
-			return { seen: { ...seen, refused: { polls, since } }, clear: isEnough ? poll : undefined };
+			// A service can drop a task that failed.
+			const isDropped = poll.kind === 'missing' && doubtful !== undefined;
+			const end = isDropped ? ({ kind: 'task', task: doubtful } as const) : poll;
+			return { seen: { ...seen, refused }, clear: isFinal || isLasting ? end : undefined };
 		}
 	}
 }

@@ -129,7 +129,6 @@ function nextPause(poll: Poll, { seen, fileless, ageMs }: SoFar & { ageMs: numbe
 			return backoffMs(seen.busy, { ...growing, retryAfterMs: poll.retryAfterMs });
 		}
 		case 'doubtful':
-			return CONFIRM_PAUSE_MS;
 		case 'denied':
 			return backoffMs(seen.refused.polls, { firstMs: CONFIRM_PAUSE_MS, maxMs: PAID.ms / 4 });
 		case 'missing':
