@@ -11,7 +11,7 @@ import {
 	isOneFormat,
 	readFrame,
 } from './mpeg';
-import { noSound, type Scan, type SoundFacts, type Unread } from './sound';
+import { noSound, type Scan, type SoundFacts, type FileWindow } from './sound';
 import { MOST_BYTES } from './wav';
 
 function sideInfoBytes({ version, channels }: FrameHeader): number {
@@ -123,7 +123,7 @@ class Mp3Sound {
 }
 
 /** An ID3v2 tag can hold a sound of its own. Its size has seven bits in each byte. */
-function* endOfTags(file: Unread): Scan<number> {
+function* endOfTags(file: FileWindow): Scan<number> {
 	for (let at = 0; ;) {
 		const head = yield* file.read(at, 10);
 		if (head.length < 10 || !isAt(head, 0, 'ID3')) return at;
@@ -133,7 +133,7 @@ function* endOfTags(file: Unread): Scan<number> {
 	}
 }
 
-export function* scanMp3(file: Unread): Scan {
+export function* scanMp3(file: FileWindow): Scan {
 	const sound = new Mp3Sound();
 	for (let at = yield* endOfTags(file); ;) {
 		// A generator for each frame would take longer than what it reads.

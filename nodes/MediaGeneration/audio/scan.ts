@@ -2,14 +2,14 @@
 import { FILE_HEAD_BYTES, typeByExtension, typeByMark, type FileType } from '../base/fileTypes';
 import { scanMp3 } from './mp3';
 import { beginsWithFrames } from './mpeg';
-import { noSound, type Scan, type SoundFacts, Unread } from './sound';
+import { noSound, type Scan, type SoundFacts, FileWindow } from './sound';
 import { scanWav } from './wav';
 
 /** Returns the type that a file's first bytes show, if they show any. */
 export const typeOfBytes = (head: Buffer): FileType | undefined =>
 	typeByMark(head) ?? (beginsWithFrames(head) ? typeByExtension('mp3') : undefined);
 
-function* scanSound(file: Unread): Scan {
+function* scanSound(file: FileWindow): Scan {
 	const head = yield* file.read(0, FILE_HEAD_BYTES);
 	if (head.length === 0) return noSound('is empty');
 	const type = typeOfBytes(head);
@@ -20,7 +20,7 @@ function* scanSound(file: Unread): Scan {
 }
 
 export class SoundScanner {
-	private readonly file = new Unread();
+	private readonly file = new FileWindow();
 	private readonly work = scanSound(this.file);
 	private step = this.work.next();
 

@@ -66,7 +66,8 @@ export type Scan<T = SoundFacts> = Generator<undefined, T>;
 
 const EMPTY = Buffer.alloc(0);
 
-export class Unread {
+/** The bytes of a file that a pass still needs. */
+export class FileWindow {
 	/** Bytes so far. */
 	total = 0;
 	isComplete = false;

@@ -1,5 +1,5 @@
 /** Finds the samples of WAV files, and makes silence and the header before them. Source: Microsoft's RIFF and WAVE documents. */
-import { noSound, type Scan, type Unread, type WavFacts, type WavFormat } from './sound';
+import { noSound, type Scan, type FileWindow, type WavFacts, type WavFormat } from './sound';
 
 /** Samples of these kinds can be joined, because each stands for itself. */
 const ENCODINGS: Record<number, string> = { 1: 'PCM', 3: 'float' };
@@ -50,7 +50,7 @@ export function wavHeader({ chunk }: WavFormat, bytes: number): Buffer {
 	return Buffer.concat([headOf('RIFF', size), format, data]);
 }
 
-export function* scanWav(file: Unread): Scan {
+export function* scanWav(file: FileWindow): Scan {
 	let format: WavFormat | undefined;
 	// The header of the file has 12 bytes, and that of a chunk 8.
 	for (let at = 12; ;) {

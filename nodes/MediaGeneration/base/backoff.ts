@@ -1,4 +1,4 @@
-/** The pause doubles after each failure, from the first to the longest. */
+/** Says how long to pause before something is tried again: the pause doubles after each failure. */
 interface Backoff {
 	firstMs: number;
 	maxMs: number;

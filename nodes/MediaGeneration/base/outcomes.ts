@@ -1,6 +1,5 @@
-import { quote } from './words';
-
 /** Failures, by the outcomes that workflows see (README, "When something goes wrong"). */
+import { quote } from './words';
 
 /** The worst one comes first. */
 export const outcomes = [

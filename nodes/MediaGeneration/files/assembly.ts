@@ -1,4 +1,4 @@
-/** Makes the output of an input item from its finished tasks, in runs that wait and in executions that wake. */
+/** Turns all finished tasks of an input item into its output: the items of each, or a long text joined into one. */
 import type { IDataObject } from 'n8n-workflow';
 import type { FileSettings } from '../actions/fileSettings';
 import type { N8nContext } from '../n8n/execution';

@@ -6,6 +6,7 @@ import { streamOf, type ByteStream } from '../transport/byteStream';
 import { pause } from '../n8n/realClock';
 import { storeMemory, type Pace } from './storeMemory';
 
+/** Returns undefined for a file that n8n keeps in memory. */
 export async function openStored(
 	context: N8nContext,
 	{ id }: IBinaryData,

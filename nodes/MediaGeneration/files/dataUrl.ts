@@ -3,7 +3,7 @@ import { attempt } from '../base/outcomes';
 import { pause } from '../n8n/realClock';
 import type { NotOpened, OpenFile } from '../transport/fileHost';
 
-/** Looking for sound in some bytes takes long, so that n8n's event loop gets a turn before each piece. */
+/** Looking for sound takes long in some bytes, so n8n's event loop gets a turn before each piece. */
 async function* inTurns(bytes: Buffer, step = 65_536): AsyncGenerator<Buffer> {
 	for (let at = 0; at < bytes.length; at += step) {
 		await pause(0);

@@ -1,4 +1,4 @@
-/** Makes the items of a finished task: the same for generations, `task: wait`, resumed executions and the trigger. */
+/** Turns one finished task into items: for generations, "Task: Wait", woken executions and the trigger alike. */
 import type { IDataObject } from 'n8n-workflow';
 import { transcriptOf } from '../audio/captions';
 import type { Spoken } from '../audio/srt';
@@ -41,31 +41,31 @@ function withShortAddresses(
 	return words.size === 0 ? raw : mapTexts(raw, (text) => words.get(text.trim()) ?? text);
 }
 
-/** A task whose only files are transcripts was made to have their text. */
+/** Returns whether a task was made for its text: then its only files are transcripts. */
 const isTranscription = (files: readonly OutputFile[]) =>
 	files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
 
-/** Delivers the finished tasks of one run; its downloads share a limited number of slots of each host. */
+/** Delivers the finished tasks of one run, whose downloads share the slots of each host. */
 export class Delivery {
 	private readonly deps: FetchDeps;
 
 	/** Relative addresses begin at the `baseUrl`, and files are fetched from private hosts only if it is private. */
 	constructor(
 		readonly context: N8nContext,
-		private readonly by: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
+		private readonly run: { baseUrl: string | undefined; signal?: AbortSignal | undefined },
 	) {
-		const open = fileOpener({ context, baseUrl: by.baseUrl });
-		this.deps = { ...realClock, context, open, signal: by.signal, slots: new Map() };
+		const open = fileOpener({ context, baseUrl: run.baseUrl });
+		this.deps = { ...realClock, context, open, signal: run.signal, slots: new Map() };
 	}
 
-	/** The last argument has the index of the input item, further fields of the JSON, and what comes after the File Name. */
+	/** @param index of the input item @param extra further fields of the JSON @param suffix after the File Name */
 	async deliverTask(
 		done: DoneTask,
 		settings: FileSettings,
 		{ index, extra = {}, suffix = '' }: { index: number; extra?: IDataObject; suffix?: string },
 	): Promise<DeliveredItems> {
 		const { taskId, task } = done;
-		const offered = resolved(done.outputs, this.by.baseUrl);
+		const offered = resolved(done.outputs, this.run.baseUrl);
 		const wanted = {
 			maxBytes: settings.maxFileBytes,
 			baseName: baseNameFor(done, settings, suffix),

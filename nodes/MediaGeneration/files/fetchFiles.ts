@@ -9,7 +9,7 @@ import { numberNames } from './fileNames';
 import type { OutputFile, WantedFile } from './outputFile';
 
 export interface FetchDeps extends DownloadDeps {
-	/** Each host of a run has its own. */
+	/** Those of each host, for the whole run. */
 	slots: Map<string, Limiter>;
 }
 
@@ -24,7 +24,7 @@ async function fetchInTurn(wanted: WantedFile, deps: FetchDeps): Promise<OutputF
 	return await storeFile(wanted, deps).finally(() => over.abort(ABORTED));
 }
 
-/** Downloads the files of one task. Never rejects. @param wanted.baseName of all of them */
+/** Downloads the files of one task, which share a base name. Never rejects. */
 export async function fetchFiles(
 	outputs: readonly TaskOutput[],
 	wanted: Omit<WantedFile, keyof TaskOutput>,

@@ -25,7 +25,7 @@ export function baseNameOf(text = ''): string | undefined {
 	return name.replace(/[. ]+$/, '') || undefined;
 }
 
-/** Makes the base name of a task's files. @param suffix after the File Name */
+/** Returns the name of a task's files without their extensions. @param suffix after the File Name */
 export function baseNameFor(
 	{ task, taskId, outputs }: Omit<Done, 'kind'>,
 	{ fileName }: FileSettings,
@@ -36,7 +36,7 @@ export function baseNameFor(
 	return baseNameOf(`${task.type ?? outputs[0]?.kind ?? 'file'}-${taskId}`) ?? 'file';
 }
 
-/** Numbers further files of a type, in place; like their binary fields if all have one type. */
+/** Numbers further files of a type, in place. If all have one type, the numbers are those of their binary fields. */
 export function numberNames(files: readonly OutputFile[], baseName: string): void {
 	const extensionOf = ({ output }: OutputFile) => output.fileName?.slice(baseName.length) ?? '';
 	const stored = files.filter(({ binary }) => binary !== undefined);

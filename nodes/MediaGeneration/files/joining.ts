@@ -33,7 +33,7 @@ interface Joining extends Pick<JoinOptions, 'nameOf'> {
 	name: string;
 }
 
-/** @param parts the files of each part: a sound, and any transcripts */
+/** @param parts the files of each part: its sound, and its transcripts if it has any */
 export async function joinParts(
 	context: N8nContext,
 	parts: ReadonlyArray<readonly OutputFile[]>,
@@ -103,11 +103,7 @@ async function joinTranscripts(
 			return all.find(({ binary }) => isOfType(binary, extension)) ?? [];
 		});
 		if (transcripts.length === 0) continue;
-		const incomplete = `Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`;
-		const merged =
-			transcripts.length < parts.length
-				? { reason: incomplete }
-				: await mergedText(context, transcripts, { extension, ...joining });
+		const merged = await mergedText(context, transcripts, { extension, ...joining });
 		if ('reason' in merged) {
 			hints.push(merged.reason);
 			continue;
@@ -127,6 +123,10 @@ async function mergedText(
 	transcripts: readonly Stored[],
 	{ extension, plan, nameOf }: Joining & { extension: 'srt' | 'json' },
 ): Promise<Merged> {
+	if (transcripts.length < plan.parts.length) {
+		const reason = `Not every part has a transcript (${extension.toUpperCase()}), so none was joined.`;
+		return { reason };
+	}
 	const merged = await attemptAsync(async () => {
 		const spoken: Spoken[] = [];
 		let left = MAX_TRANSCRIPT_BYTES;

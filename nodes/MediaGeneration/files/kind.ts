@@ -10,7 +10,7 @@ import { urlOf } from '../base/url';
 import { isDataUrl } from '../answers/outputs';
 import type { WantedFile } from './outputFile';
 
-/** @property stated the Content-Type that the host states */
+/** What is known of a file besides its bytes. `stated` is the Content-Type of the host's answer. */
 type AboutFile = Pick<WantedFile, 'url' | 'kind' | 'format'> & { stated: string | undefined };
 
 /** The beginning of markup, even with control characters or in an encoding other than UTF-8. */

@@ -14,7 +14,7 @@ export interface WantedFile extends TaskOutput {
 	format?: string | undefined;
 }
 
-/** Without `binary` and `problem`, nobody asked for the file itself. */
+/** A file of a finished task. It has neither `binary` nor `problem` if it was not to be fetched. */
 export interface OutputFile {
 	output: ShownOutput;
 	/** Where n8n stored it. */
@@ -25,7 +25,7 @@ export interface OutputFile {
 	problem?: string;
 }
 
-/** What an item's finished tasks came to. */
+/** The output of one finished task, or of all tasks of an input item. */
 export interface DeliveredItems {
 	/** One item; with Split Files one for each file that is there, and none if there is none. */
 	items: INodeExecutionData[];

@@ -1,4 +1,4 @@
-/** Says what it means if files of a finished task are missing. */
+/** Says what it means that files of a finished task are missing: a hint, or the failure of its item. */
 import { isDataUrl } from '../answers/outputs';
 import type { Done } from '../answers/verdict';
 import { urlOf } from '../base/url';

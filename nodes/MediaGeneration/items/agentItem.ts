@@ -1,4 +1,4 @@
-/** What an AI agent gets of a task: n8n puts a tool's whole output into the model's prompt. */
+/** Reduces an item to what an AI agent can use: n8n puts all of a tool's output into the model's prompt. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { isDataUrl } from '../answers/outputs';
 import { asText, isObject } from '../base/json';
@@ -25,7 +25,7 @@ function resultText({ text, transcript, metadata }: IDataObject): string | undef
 	return found.flatMap((each) => asText(each) ?? [])[0];
 }
 
-/** Returns an item that is no task as it is. */
+/** Leaves an item that is no task as it is. */
 export function agentItem(item: INodeExecutionData): INodeExecutionData {
 	const { json } = item;
 	if (asText(json.task_id) === undefined) return item;

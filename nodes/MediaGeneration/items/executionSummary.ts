@@ -1,4 +1,4 @@
-/** Sums up an execution in values by which n8n's list finds it: its tasks, what they cost, and how it ended. */
+/** Writes values by which n8n's list of executions finds this one: its tasks, what they cost, and how it ended. */
 import type { IExecuteFunctions, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { cleanerOf } from '../n8n/clean';
 import { quietly } from '../n8n/log';
@@ -10,7 +10,7 @@ import { failureIn } from './shownItem';
 /** A run ends with the worst outcome of its items. */
 export type RunOutcome = Outcome | 'done' | 'asleep';
 
-/** @param ends may have been written by others, so only outcomes count */
+/** Other nodes may have written some of the ends, so only outcomes count. */
 export function worstOf(ends: readonly unknown[]): RunOutcome {
 	return ([...outcomes, 'done', 'asleep'] as const).find((end) => ends.includes(end)) ?? 'done';
 }

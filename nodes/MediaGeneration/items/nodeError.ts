@@ -16,7 +16,7 @@ import { withoutSocketCodes } from '../n8n/networkError';
 import { present } from './itemJson';
 import type { ShownOutput } from './shownItem';
 
-/** All fields of a failed item: one record for every way out (run, waking, `details`). */
+/** Lists the fields of a failed item, for every way out: a run, a waking, `details`. */
 function recordOf(failure: Failure, outputs?: ShownOutput[]): IDataObject {
 	const { message, description, outcome, taskId, status, httpStatus, candidates, parts } = failure;
 	return present({
@@ -63,16 +63,16 @@ export function nodeError(
 
 export function failureItem(
 	node: INode,
-	failed: ItemFailure,
+	itemFailure: ItemFailure,
 	delivered: { outputs?: ShownOutput[]; binary?: IBinaryKeyData } = {},
 ): INodeExecutionData {
 	const { outputs, binary } = delivered;
 	const item: INodeExecutionData = {
-		json: recordOf(failed.failure, outputs),
+		json: recordOf(itemFailure.failure, outputs),
 		...(binary && { binary }),
-		pairedItem: { item: failed.index },
+		pairedItem: { item: itemFailure.index },
 	};
-	return toErrorBranch(node, item, () => nodeError(node, failed));
+	return toErrorBranch(node, item, () => nodeError(node, itemFailure));
 }
 
 /** Makes a failed item that n8n can save with a sleeping execution, or take from its webhook. */

@@ -1,6 +1,4 @@
-/**
- * The parts of a long text: what an item says of them that timed out or failed, and what "Task: Wait" reads of that when it continues.
- */
+/** The parts of a long text: what an item says of them, and what "Task: Wait" reads of that when it continues. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Failure, LeftText } from '../base/outcomes';
 import { quote } from '../base/words';
