@@ -74,7 +74,10 @@ test.each(['no', { code: 1 }, [1], true, 1])('the error %j says something', (err
 
 test('of an error, about a thousand values are looked at, each once', () => {
 	let looks = 0;
-	const leaf = Object.defineProperty({}, 'message', { get: () => void (looks += 1) });
+	const leaf = Object.defineProperty({}, 'message', {
+		enumerable: true,
+		get: () => void (looks += 1),
+	});
 	const names = ['message', 'msg', 'reason', 'detail', 'error'];
 	const inside = (each: unknown, within: readonly string[], levels: number): unknown =>
 		levels === 0

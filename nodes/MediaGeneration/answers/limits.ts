@@ -1,8 +1,9 @@
 /** When to come back, and what was too much: headers and codes first, words last. Source: docs/service.md, "HTTP" and "Limits". */
-import { asNumber, asText, isObject } from '../base/json';
-import { MAX_LEVELS, MAX_RETRY_AFTER_MS } from '../base/bounds';
+import { asNumber, asText } from '../base/json';
+import { MAX_LEVELS, MAX_LOOKED_AT, MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { certainTime } from './moment';
 import type { Said } from './said';
+import { walk, type Found } from './walk';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
@@ -26,13 +27,14 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 }
 
 /** Finds the pause that a body asks for, as `retryDelay: "26s"` (google.rpc.RetryInfo) or `retry_after: 26`, in ms. */
-function delayIn(value: unknown, depth = 0): number | undefined {
-	if (typeof value !== 'object' || value === null || depth > MAX_LEVELS) return undefined;
-	const { retryDelay, retry_after: delay = retryDelay } = isObject(value) ? value : {};
-	const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(delay) ?? '') ?? [];
-	if (seconds !== undefined) return Number(seconds) * 1_000;
-	const inside = Object.values(value).slice(0, 100);
-	return inside.map((each) => delayIn(each, depth + 1)).find((ms) => ms !== undefined);
+function delayIn(body: unknown): number | undefined {
+	const secondsIn = ({ name, value }: Found) =>
+		/^(retryDelay|retry_after)$/.test(name)
+			? /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(value) ?? '')
+			: null;
+	const values = walk(body, { maxDepth: MAX_LEVELS, most: MAX_LOOKED_AT });
+	const [seconds] = values.flatMap((found) => secondsIn(found)?.[1] ?? []);
+	return seconds === undefined ? undefined : Number(seconds) * 1_000;
 }
 
 /** Returns the pause that an answer asks for, in ms, however long; undefined if it asks for none. */

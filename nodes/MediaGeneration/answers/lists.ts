@@ -4,25 +4,23 @@ import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
 import { isFilled } from './reply';
+import { fieldsNamed, valuesWithin } from './walk';
 
-const RECORD_NAMES = [
+const OUTSIDE_LISTS = { maxDepth: MAX_LEVELS, entersLists: false };
+const fieldsWithRecords = fieldsNamed([
 	...['data', 'voices', 'voice_list', 'models', 'tasks', 'api_keys', 'apiKeys', 'keys'],
 	...['items', 'results', 'result', 'list', 'records', 'rows'],
-];
+]);
 
 /** Finds the records in an answer; undefined if it is no list. */
-export function recordsOf(body: unknown, depth = 0): unknown[] | undefined {
-	if (Array.isArray(body)) return body as unknown[];
-	if (!isObject(body) || depth > MAX_LEVELS) return undefined;
-	const found = RECORD_NAMES.map((name) => recordsOf(body[name], depth + 1));
-	return found.find((records) => records !== undefined);
-}
+export const recordsOf = (body: unknown): unknown[] | undefined =>
+	valuesWithin(body, { ...OUTSIDE_LISTS, fieldsOf: fieldsWithRecords }).find((value) =>
+		Array.isArray(value),
+	);
 
 /** Lists the objects around the records, and those beside them, such as `pagination`. */
-function placesIn(body: unknown, depth = 0): JsonObject[] {
-	if (!isObject(body) || depth > MAX_LEVELS) return [];
-	return [body].concat(Object.values(body).flatMap((each) => placesIn(each, depth + 1)));
-}
+const objectsAround = (body: unknown): JsonObject[] =>
+	valuesWithin(body, OUTSIDE_LISTS).filter(isObject);
 
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
 const totalOf = ({ total, total_count, totalCount }: JsonObject): number =>
@@ -75,7 +73,7 @@ export class ListSeen<Entry> {
 			);
 		const readable = records.flatMap((record) => entryOf(record) ?? []);
 		this.isReadable &&= readable.length === records.length;
-		const places = placesIn(body);
+		const places = objectsAround(body);
 		for (const place of places) this.total = Math.max(this.total, totalOf(place));
 		// Elsewhere a count can be of anything.
 		if (isObject(body)) this.total = Math.max(this.total, asNumber(body.count) ?? 0);

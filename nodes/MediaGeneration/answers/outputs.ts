@@ -1,8 +1,9 @@
 /** Finds the files that a finished task offers. Source: docs/service.md, "Resources" (the task's metadata) and "Shapes". */
-import { isObject, parseJson, trimmedText } from '../base/json';
+import { trimmedText, type JsonObject } from '../base/json';
 import { urlOf } from '../base/url';
 import { extensionIn, mediaOf, typeByExtension } from '../base/fileTypes';
 import type { Task } from './task';
+import { walk, type Found } from './walk';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
@@ -123,47 +124,32 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	return 'file';
 }
 
-interface Field {
-	/** Entries of a list, and a bare "url", have the name of what holds them. */
+/** The field that names a value: a bare "url" has the name of what holds it. */
+const nameOf = ({ name, holder }: Found): string =>
+	(/^(ur[il]s?|href|src)$/i.test(name) && holder && nameOf(holder)) || name;
+
+const isPreviewAt = ({ name, holder }: Found): boolean =>
+	PREVIEW_NAME.test(name) || (holder !== undefined && isPreviewAt(holder));
+
+interface FoundFile extends TaskOutput {
 	name: string;
-	value: unknown;
 	/** Whether it counts only if there is nothing better. */
 	isPreview: boolean;
-	/** Objects around it. */
-	depth: number;
-}
-
-function fieldsIn(field: Field, taskType: string): Field[] {
-	const { name, value, isPreview, depth } = field;
-	if (Array.isArray(value))
-		return value.slice(0, MAX_LOOKED_AT).map((each: unknown) => ({ ...field, value: each }));
-	if (!isObject(value) || depth > MAX_LEVELS) return [];
-	const keys = Object.keys(value).slice(0, MAX_LOOKED_AT);
-	const results = keys.filter((key) => key.length <= MAX_NAME && isResultName(key, taskType));
-	return results.map((key) => ({
-		name: /^(ur[il]s?|href|src)$/i.test(key) && name !== '' ? name : key,
-		value: value[key],
-		isPreview: isPreview || PREVIEW_NAME.test(key),
-		depth: depth + 1,
-	}));
-}
-
-interface Found extends TaskOutput, Pick<Field, 'name' | 'isPreview'> {
 	/** Whether it is surely no page. */
 	isSure: boolean;
 }
 
 /** What the task's type promises comes first, and transcripts last; before others what is called a result. */
-function inOrder(files: readonly Found[], type: string): Found[] {
+function inOrder(files: readonly FoundFile[], type: string): FoundFile[] {
 	const promised = /image/i.test(type) ? 'image' : 'audio';
-	const rank = ({ kind, name }: Found) =>
+	const rank = ({ kind, name }: FoundFile) =>
 		(kind === promised ? 0 : kind === 'transcript' ? 4 : 2) +
 		(/output|result|audio|image/i.test(name) ? 0 : 1);
 	return [...files].sort((one, other) => rank(one) - rank(other));
 }
 
 /** Leaves out previews and what may be a page, where there is something better. A transcript is not better than what may be a sound. */
-function bestOf(all: readonly Found[], type: string): readonly Found[] {
+function bestOf(all: readonly FoundFile[], type: string): readonly FoundFile[] {
 	const whole = all.filter(({ isPreview }) => !isPreview);
 	const sure = whole.filter(({ isSure }) => isSure);
 	const isEnough = TO_TEXT.test(type) || sure.some(({ kind }) => kind !== 'transcript');
@@ -180,29 +166,28 @@ export function outputsOf(
 	requestAddresses: Iterable<string> = [],
 ): TaskOutput[] {
 	const carried = new Set(requestAddresses);
-	const found = new Map<string, Found>();
-	let level: Field[] = [{ name: '', value: raw, isPreview: false, depth: 0 }];
-	while (level.length > 0) {
-		const below: Field[] = [];
-		for (const field of level.slice(0, MAX_LOOKED_AT)) {
-			const { name, value } = field;
-			const url = trimmedText(value) ?? '';
-			// Some services send their metadata as a text.
-			const inside = /^[{[]/.test(url) ? { ...field, value: parseJson(url) } : field;
-			if (below.length < MAX_LOOKED_AT) for (const each of fieldsIn(inside, type)) below.push(each);
-			if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
-			if (!isFileAddress(url, name)) continue;
-			const kind = outputKindOf(name, url, type);
-			const file = fileOf(url);
-			const known = found.get(file);
-			const isPreview = field.isPreview && known?.isPreview !== false;
-			const isSure = isSurelyFile(url, name) || known?.isSure === true;
-			// A second name of the same file can say more than the first; pictures stand under names for sound, too.
-			const isTold = known?.kind === 'file' || kind === 'image' || known?.isSure !== true;
-			const told = isTold ? { kind, name } : { kind: known.kind, name: known.name };
-			found.set(file, { url: known?.url ?? url, ...told, isPreview, isSure });
-		}
-		level = below;
+	const found = new Map<string, FoundFile>();
+	const fieldsOf = (object: JsonObject) =>
+		Object.entries(object)
+			.slice(0, MAX_LOOKED_AT)
+			.filter(([name]) => name.length <= MAX_NAME && isResultName(name, type));
+	const within = { maxDepth: 2 * MAX_LEVELS, most: MAX_LOOKED_AT, unpacks: true };
+	// Of a file with several names, the outermost counts.
+	const values = walk(raw, { ...within, fieldsOf });
+	for (const place of values.sort((one, other) => one.depth - other.depth)) {
+		const name = nameOf(place);
+		const url = trimmedText(place.value) ?? '';
+		if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
+		if (!isFileAddress(url, name)) continue;
+		const kind = outputKindOf(name, url, type);
+		const file = fileOf(url);
+		const known = found.get(file);
+		const isPreview = isPreviewAt(place) && known?.isPreview !== false;
+		const isSure = isSurelyFile(url, name) || known?.isSure === true;
+		// A second name of the same file can say more than the first; pictures stand under names for sound, too.
+		const isTold = known?.kind === 'file' || kind === 'image' || known?.isSure !== true;
+		const told = isTold ? { kind, name } : { kind: known.kind, name: known.name };
+		found.set(file, { url: known?.url ?? url, ...told, isPreview, isSure });
 	}
 	const best = inOrder(bestOf([...found.values()], type), type);
 	// Beside a transcript, a sound is what was transcribed.

@@ -2,15 +2,13 @@
 import { MAX_DEPTH } from '../base/bounds';
 import { getOrCreate } from '../base/boundedMap';
 import type { CreationRequest } from './request';
+import { valuesWithin } from './walk';
 
 type Carrier = Pick<CreationRequest, 'body' | 'pathFields' | 'qs'>;
 
 /** Lists the texts that a request carries. */
-export function carriedTexts(value: unknown, depth = 0): string[] {
-	if (typeof value === 'string') return [value];
-	if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
-	return Object.values(value).flatMap((each) => carriedTexts(each, depth + 1));
-}
+export const carriedTexts = (request: unknown): string[] =>
+	valuesWithin(request, { maxDepth: MAX_DEPTH }).filter((value) => typeof value === 'string');
 
 export const ownTextsOf = ({ body, pathFields, qs }: Carrier): string[] =>
 	carriedTexts([body, pathFields, qs]);

@@ -2,11 +2,12 @@
  * What an answer says: codes and words. Everything that interprets an answer takes this, so that no pattern runs
  * over what the request itself said, or over more than a few kB. Source: docs/service.md, "Shapes".
  */
-import { asText, isGiven, isObject, parseJson, type JsonObject } from '../base/json';
-import { MAX_LEVELS, MAX_LOOKED_AT, MAX_TEXT } from '../base/bounds';
+import { asText, isGiven, isObject, type JsonObject } from '../base/json';
+import { MAX_LEVELS } from '../base/bounds';
 import { quote } from '../base/words';
 import { withoutOwnTexts } from './ownTexts';
-import type { Answer } from './reply';
+import { isFilled, type Answer } from './reply';
+import { walk, type Found } from './walk';
 
 /** Reasons that are quoted from one error. */
 const MAX_REASONS = 10;
@@ -24,40 +25,32 @@ function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string |
 /** In an error that has one of them, nothing else is a reason. */
 const WORDS_FIELDS = ['message', 'msg', 'reason', 'detail', 'error'];
 
-/** Where in an error something stands. */
-interface PlaceInError {
-	field?: string | undefined;
-	depth: number;
-	/** What is still looked at in the whole error. */
-	budget: { left: number };
+/** Returns the fields of an error that hold its reasons. */
+function fieldsWithReasons(error: JsonObject): Array<[name: string, value: unknown]> {
+	const fields = Object.entries(error);
+	const hasWords = (value: unknown) =>
+		asText(value) !== undefined || (typeof value === 'object' && isFilled(value));
+	const words = WORDS_FIELDS.map((name) =>
+		fields.find(([key, value]) => key === name && hasWords(value)),
+	);
+	const best = words.find(isGiven);
+	return best ? [best] : fields.filter(([key]) => !WORDS_FIELDS.includes(key));
 }
 
-/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. */
-function reasonsIn(said: unknown, place: PlaceInError): string[] {
-	const { field, depth, budget } = place;
-	budget.left -= 1;
-	if (budget.left < 0) return [];
-	const inside = (each: unknown, name = field) =>
-		reasonsIn(each, { field: name, depth: depth + 1, budget });
-	const text = asText(said)?.slice(0, MAX_TEXT);
-	if (text !== undefined) {
-		// Some services put their provider's error into theirs as a text.
-		const packed = /^\s*[[{]/.test(text) && depth <= MAX_LEVELS ? inside(parseJson(text)) : [];
-		if (packed.length > 0) return packed;
-		return [(field === undefined ? text : `${field}: ${text}`).slice(0, MAX_REASON)];
-	}
-	if (typeof said !== 'object' || said === null || depth > MAX_LEVELS) return [];
-	if (Array.isArray(said))
-		return said.slice(0, MAX_REASONS).flatMap((each: unknown) => inside(each));
-	const error = said as JsonObject;
-	const name = fieldOfError(error) ?? field;
-	for (const words of WORDS_FIELDS) {
-		const found = inside(error[words], name);
-		if (found.length > 0) return found;
-	}
-	const others = Object.entries(error).filter(([key]) => !WORDS_FIELDS.includes(key));
-	const fields = others.slice(0, MAX_REASONS);
-	return fields.flatMap(([key, each]) => inside(each, key));
+/** Returns the field of the request that a reason refers to, in the words of the error. */
+function fieldOfReason({ name, holder }: Found): string | undefined {
+	if (holder === undefined) return undefined;
+	return WORDS_FIELDS.includes(name) ? (fieldOfError(holder.value) ?? fieldOfReason(holder)) : name;
+}
+
+/** Lists the reasons in an error, whatever its shape: texts, objects with a message, lists of either, or any of them by field name. Some services put their provider's error into theirs as a text. */
+function reasonsIn(said: unknown): string[] {
+	const within = { maxDepth: MAX_LEVELS, most: 10 * MAX_REASONS, unpacks: true };
+	return walk(said, { ...within, fieldsOf: fieldsWithReasons }).flatMap((found) => {
+		const text = asText(found.value);
+		const words = [fieldOfReason(found), text].filter(isGiven).join(': ');
+		return text === undefined ? [] : [words.slice(0, MAX_REASON)];
+	});
 }
 
 /** Names of fields with the reason of an error. Each is asked for by name, because an answer can have very many. */
@@ -77,8 +70,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 		isObject(each) ? [...named(each), each.error, each.reason] : [],
 	);
 	const places = [...named(body), ...inError, message, msg, detail, errors, violations, ...inside];
-	const budget = { left: MAX_LOOKED_AT };
-	const reasons = new Set(places.flatMap((said) => reasonsIn(said, { depth: 0, budget })));
+	const reasons = new Set(places.flatMap(reasonsIn));
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 

@@ -1,8 +1,9 @@
 /** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
-import { MAX_DEPTH, MAX_LOOKED_AT, MAX_TEXT } from '../base/bounds';
+import { MAX_DEPTH, MAX_TEXT } from '../base/bounds';
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { deniesSuccess, type Answer } from './reply';
 import { errorTextOf } from './said';
+import { fieldsNamed, valuesWithin, walk } from './walk';
 
 export interface Task {
 	id: string | undefined;
@@ -29,11 +30,11 @@ export function describesTask({ id, task_id, type, metadata, progress }: JsonObj
 	return named !== undefined || isObject(metadata) || progress !== undefined;
 }
 
+const wrapped = fieldsNamed(['data', 'result', 'task']);
+
 /** Lists what an answer, a callback or a record of a list may be: itself, and what it wraps, as in `{ success, data: { task: {...} } }`. From the outside in. */
-export function layersOf(body: unknown, depth = 0): JsonObject[] {
-	if (!isObject(body) || depth > 2) return [];
-	return [body, ...['data', 'result', 'task'].flatMap((name) => layersOf(body[name], depth + 1))];
-}
+export const layersOf = (body: unknown): JsonObject[] =>
+	valuesWithin(body, { maxDepth: 1, fieldsOf: wrapped, entersLists: false }).filter(isObject);
 
 /** Returns the ID that a layer has for itself. */
 export const idIn = ({ id, task_id, taskId }: JsonObject): string | undefined =>
@@ -108,18 +109,11 @@ export interface NamedTask {
 }
 
 /** Finds a task that is named anywhere, but not one that the request named. */
-function namedIn(value: unknown, own: readonly string[], depth = 0): string | undefined {
-	if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
-	const first: object = Array.isArray(value) ? value.slice(0, MAX_LOOKED_AT) : value;
-	for (const [name, each] of Object.entries(first).slice(0, MAX_LOOKED_AT)) {
-		const id = TASK_ID.test(name) ? asId(each) : undefined;
+const namedIn = (body: unknown, own: readonly string[]): string | undefined =>
+	walk(body, { maxDepth: MAX_DEPTH })
+		.map(({ name, value }) => (TASK_ID.test(name) ? asId(value) : undefined))
 		// With spaces, it is words about a field of that name.
-		if (id !== undefined && !/\s/.test(id) && !own.includes(id)) return id;
-		const inside = namedIn(each, own, depth + 1);
-		if (inside !== undefined) return inside;
-	}
-	return undefined;
-}
+		.find((id) => id !== undefined && !/\s/.test(id) && !own.includes(id));
 
 function namedInText(text: string, own: readonly string[]): NamedTask | undefined {
 	const [found] = [...text.slice(0, MAX_TEXT).matchAll(TASK_ID_IN_TEXT)].filter(

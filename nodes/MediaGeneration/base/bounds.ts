@@ -14,9 +14,9 @@ export const POST: Bound = { bytes: 1_000_000, depth: 30, values: 20_000 };
 /** A callback of which only the ID and the status count. n8n itself reads no more than `N8N_PAYLOAD_SIZE_MAX`. */
 export const POSTED_HINT: Bound = { bytes: 512_000_000, depth: 1_000, values: ANSWER.values };
 
-/** Levels that are searched for the records of a list, the reasons of an error, and the addresses of files. */
+/** Levels that are searched for the records of a list and the reasons of an error; for the addresses of files, twice as many. */
 export const MAX_LEVELS = 5;
-/** Fields, and objects of each level, that are searched for addresses: no task has nearly as many. */
+/** Fields of an object, and values of each level, that are searched for addresses: no task has nearly as many. */
 export const MAX_LOOKED_AT = 1_000;
 /** Objects and lists around a text of a request, or around a task that an answer names. */
 export const MAX_DEPTH = 20;
