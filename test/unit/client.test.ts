@@ -190,7 +190,7 @@ describe('no answer', () => {
 		test('every request ends within its time, counts as sent, and says so', async () => {
 			const exchange = async () => await endless({ timeoutMs: 30_000 });
 			const { reply, options } = await onMachine(exchange);
-			expect(reply).toEqual(noAnswer({ reason: 'no whole answer within 30 s' }));
+			expect(reply).toEqual(noAnswer({ reason: 'no complete answer within 30 s' }));
 			expect(options?.timeout).toBe(30_000);
 		});
 

@@ -53,8 +53,8 @@ export class ItemFields extends GivenValues {
 	/** @param missing what counts if the field is hidden or empty, or the option was not added */
 	boolean({ displayName, name, ...field }: INodeProperties, missing = field.default): boolean {
 		const value = this.raw(name) ?? '';
-		const read = value === '' ? missing === true : asBoolean(value);
-		if (read !== undefined) return read;
+		const isOn = value === '' ? missing === true : asBoolean(value);
+		if (isOn !== undefined) return isOn;
 		throw invalid(
 			`'${displayName}' must be true or false`,
 			`Turn '${displayName}' on or off. An expression must return true or false. Nothing was sent.`,
@@ -64,10 +64,10 @@ export class ItemFields extends GivenValues {
 	/** The default counts if the field is hidden, or the option was not added. A field without decimals is for whole numbers. */
 	number({ displayName, name, typeOptions = {}, default: usual }: INodeProperties): number {
 		const { minValue: least = -Infinity, maxValue: most = Infinity } = typeOptions;
-		const whole = typeOptions.numberPrecision === 0;
+		const isInteger = typeOptions.numberPrecision === 0;
 		const value = asNumber(this.has(name) ? this.raw(name) : usual) ?? NaN;
-		if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
-		const kind = whole ? 'a whole number' : 'a number';
+		if (value >= least && value <= most && (!isInteger || Number.isInteger(value))) return value;
+		const kind = isInteger ? 'a whole number' : 'a number';
 		const from = least === -Infinity ? '' : ` of at least ${least}`;
 		const range = most === Infinity ? from : ` from ${least} to ${most}`;
 		throw invalid(
@@ -119,11 +119,11 @@ export class ItemFields extends GivenValues {
 
 	/** Reads what a request sends. Returns undefined if nothing is set. */
 	private sent(fields: ui.SentFields): JsonObject | undefined {
-		const read = Object.entries(fields).flatMap(([name, field]) => {
+		const entries = Object.entries(fields).flatMap(([name, field]) => {
 			const value = ui.isField(field) ? this.valueFor(field) : this.sent(field);
 			return value === undefined ? [] : [[name, value] as const];
 		});
-		return read.length === 0 ? undefined : Object.fromEntries(read);
+		return entries.length === 0 ? undefined : Object.fromEntries(entries);
 	}
 
 	/**
@@ -132,8 +132,8 @@ export class ItemFields extends GivenValues {
 	 */
 	sends(fields: ui.SentFields, extraFields: INodeProperties, apart: JsonObject = {}) {
 		const asTheyAre = Object.entries(fields).filter(([name]) => !Object.hasOwn(apart, name));
-		const read = this.sent(Object.fromEntries(asTheyAre));
-		const body = deepMerge({ ...read, ...apart }, this.json(extraFields));
+		const sent = this.sent(Object.fromEntries(asTheyAre));
+		const body = deepMerge({ ...sent, ...apart }, this.json(extraFields));
 		return { body: body as IDataObject, labels: ui.labelsOf(fields) };
 	}
 }

@@ -41,8 +41,8 @@ function parsedJson(text: string, expression = ''): unknown {
 }
 
 function repaired(text: string): unknown {
-	const read = attempt(() => jsonParse<unknown>(text, { repairJSON: true }));
-	return read.ok ? read.value : undefined;
+	const parsed = attempt(() => jsonParse<unknown>(text, { repairJSON: true }));
+	return parsed.ok ? parsed.value : undefined;
 }
 
 /** Finds a whole number that JavaScript can't hold: another one would be sent. */

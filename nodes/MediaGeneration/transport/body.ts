@@ -15,7 +15,7 @@ export interface Body {
 
 /**
  * A form whose files are read while they are sent. n8n hands it to axios, which takes any object that resembles the web's FormData, and
- * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold whole files.
+ * adds up its Content-Length (axios 1.x, `formDataToStream`). FormData itself takes only Blobs, which hold complete files.
  */
 class StreamedForm {
 	readonly [Symbol.toStringTag] = 'FormData';
@@ -43,7 +43,7 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 /** Small pieces show soon whether a body still flows, and keep what is handed over and not yet sent small. */
 const PIECE_BYTES = 16_384;
 
-/** Why the service can't have received a request whole: a file could not be read again, or what ended the request came before its end. */
+/** Why the service can't have received a complete request: a file could not be read again, or the request ended before the last byte. */
 export interface Unsent {
 	kind: 'unread' | 'cut';
 	reason: string;
@@ -90,7 +90,7 @@ export class Upload {
 		return piece;
 	}
 
-	/** Hands over nothing more. @param why the request has ended. @returns undefined if the service can have received it whole */
+	/** Hands over nothing more. @param why the request has ended. @returns undefined if the service can have received all of it */
 	end(why: string): Unsent | undefined {
 		this.isOver = true;
 		if (this.unread !== undefined || this.left <= 0) return this.unread;

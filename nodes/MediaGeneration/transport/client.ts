@@ -39,7 +39,7 @@ export interface ServiceClient {
 	send(request: ApiRequest): Promise<Reply>;
 }
 
-/** Returns the reply, or that nothing was created, if the reply leaves that open but the service can't have received the request whole. */
+/** Returns the reply, or that nothing was created, if the reply leaves that open but the service can't have received the complete request. */
 function unlessUnsent(reply: Reply, upload: Upload | undefined): Reply {
 	const unsent = upload?.end(reply.answered ? `HTTP ${reply.status}` : reply.reason);
 	if (unsent === undefined) return reply;

@@ -86,7 +86,7 @@ export function withKey(credential: JsonObject, given: object): IHttpRequestOpti
 	const other = Object.keys(headers).find((name) => !PASSED_HEADERS.test(name.toLowerCase()));
 	const target = targetOf(request);
 	const problem =
-		(target === undefined ? 'it has no whole address' : targetProblem(target, base)) ??
+		(target === undefined ? 'it has no complete address' : targetProblem(target, base)) ??
 		optionsProblem(request) ??
 		(other && `it has the header "${onOneLine(other)}"`);
 	if (target === undefined || problem !== undefined)

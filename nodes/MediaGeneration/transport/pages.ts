@@ -42,7 +42,7 @@ export interface ListQuery<Entry> extends Omit<Reading, 'path'> {
 	isPast?: (page: readonly Entry[], answer: Answer) => boolean;
 }
 
-export interface ListRead<Entry> {
+export interface ListResult<Entry> {
 	/** Each once, in the service's order. */
 	entries: Entry[];
 	/** Whether nothing of interest was left out: an entry that is not here is not in the list. */
@@ -73,19 +73,19 @@ async function* pagesOf<Entry>(
 		const reading = { what, ...query, path: path(at.page) };
 		// If another route follows, nothing is gained by another try.
 		if (at.page === 1 && at.route + 1 < routes.length) reading.tries = 1;
-		const read = await attemptAsync(async () => {
+		const asked = await attemptAsync(async () => {
 			const answer = await readReply(reading);
 			characters += answer.text.length;
 			if (characters > MAX_LIST) throw new FailureError(tooLong(what ?? reading.path));
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
-		if (!read.ok && !isNone(read.failure)) throw new FailureError(read.failure);
+		if (!asked.ok && !isNone(asked.failure)) throw new FailureError(asked.failure);
 		// Some services have no page beyond the last one.
-		const page = read.ok ? read.value.page : seen.page([], entryOf, reading.path);
+		const page = asked.ok ? asked.value.page : seen.page([], entryOf, reading.path);
 		// A page that repeats another one is the end of what can be read, but not of the list.
 		const hasNext = page.entries.length > 0 && hasMore?.(page.more) === true;
 		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
-		yield { page, answer: read.ok ? read.value.answer : undefined, next: at };
+		yield { page, answer: asked.ok ? asked.value.answer : undefined, next: at };
 	}
 }
 
@@ -93,10 +93,11 @@ async function* pagesOf<Entry>(
 export async function readPages<Entry>(
 	list: List<Entry>,
 	query: ListQuery<Entry>,
-): Promise<ListRead<Entry>> {
+): Promise<ListResult<Entry>> {
 	const { limit, isWanted, isPast } = query;
 	const entries: Entry[] = [];
-	let [at, isWhole]: [ListPosition | undefined, boolean] = [undefined, false];
+	let isWhole = false;
+	let at: ListPosition | undefined;
 	let first: Answer | undefined;
 	for await (const { page, answer, next } of pagesOf(list, query)) {
 		first ??= answer;
@@ -107,12 +108,11 @@ export async function readPages<Entry>(
 		if (isEnough || entries.length >= limit) break;
 	}
 	if (first === undefined || at === undefined) throw new FailureError(list.none);
-	const isLast = list.routes[at.route]?.isFallback ?? at.route >= list.routes.length;
-	isWhole &&= entries.length <= limit;
+	const hasNext = at.route < list.routes.length && !list.routes[at.route]?.isFallback;
 	return {
 		entries: entries.slice(0, limit),
-		isWhole,
-		next: isLast ? undefined : at,
+		isWhole: isWhole && entries.length <= limit,
+		next: hasNext ? at : undefined,
 		answer: first,
 	};
 }

@@ -8,7 +8,7 @@ import { describesTask } from '../answers/task';
 
 export interface PollRequest {
 	taskId: string;
-	/** Limit of the whole poll, in ms, whichever routes it asks. */
+	/** Limit of the poll, in ms, over all routes that it asks. */
 	timeoutMs: number;
 	signal?: AbortSignal;
 	purpose?: Purpose;

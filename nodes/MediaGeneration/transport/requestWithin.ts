@@ -18,7 +18,7 @@ export async function requestWithin<T>(
 	request: (options: IHttpRequestOptions, signal: AbortSignal) => Promise<T>,
 ): Promise<Awaited<T> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, signal);
-	const late = `no whole answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
+	const late = `no complete answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
 	// While its files flow, nothing gives it up; they may stand still for a minute.
 	if (upload !== undefined) upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : 60_000);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {

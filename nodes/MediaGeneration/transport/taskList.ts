@@ -5,7 +5,7 @@ import { asBoolean, isObject, type JsonObject } from '../base/json';
 import { idProblem, uriEncoded } from '../base/url';
 import { momentOf, timeOf } from '../answers/moment';
 import { listedIn } from '../answers/task';
-import { readPages, type List, type ListQuery, type ListRead } from './pages';
+import { readPages, type List, type ListQuery, type ListResult } from './pages';
 import { readBody, saysNoRoute, type Reading } from './reading';
 
 export interface ListedTask {
@@ -40,7 +40,7 @@ const NONE: Failure = {
 };
 
 /** Throws a FailureError if it can't be read, or if there is none. */
-export async function readTaskList(query: TaskListQuery): Promise<ListRead<ListedTask>> {
+export async function readTaskList(query: TaskListQuery): Promise<ListResult<ListedTask>> {
 	const { limit, type, isWanted, isOld = () => false } = query;
 	const size = isWanted === undefined ? Math.min(limit, TASKS_PER_PAGE) : TASKS_PER_PAGE;
 	const pathAt = (page: number) => {
@@ -67,7 +67,7 @@ function isNewestFirst(page: readonly ListedTask[]): boolean {
 	return isSorted && times[0] !== times.at(-1);
 }
 
-/** Returns a task with its whole text, which its list has cut off, or unchanged if that can't be read. */
+/** Returns a task with its full text, which its list has cut off, or unchanged if that can't be read. */
 export async function withFullText(
 	reading: Omit<Reading, 'path'>,
 	task: ListedTask,
