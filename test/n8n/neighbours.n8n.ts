@@ -19,7 +19,7 @@ const troubles: Array<[name: string, fault: FaultRule, sleepsOn: boolean]> = [
 		'its answers have just less than 32 MB, and no task',
 		{
 			route: 'poll',
-			action: { type: 'status', status: 200, body: JSON.stringify('x'.repeat(2 ** 25 - 100)) },
+			action: { type: 'status', status: 200, body: JSON.stringify('x'.repeat(31_999_000)) },
 		},
 		true,
 	],
