@@ -84,13 +84,13 @@ describe('a manual run', () => {
 		expect(second.logs.join()).toMatch(named);
 	});
 
-	test('which can be pinned if they have no files, and names ten of them', async () => {
+	test('names ten of them, and the log all', async () => {
 		const texts = Array.from({ length: 11 }, (_, number) => `text ${number}`);
-		const parameters = sounds(...texts).map((each) => ({ ...each, downloadOutput: false }));
+		const parameters = sounds(...texts);
 		const { hints, logs } = await run(parameters, { like: await run(parameters) });
 		const ids = texts.map((_, number) => idOf(number));
 		expect(hints[0]).toBe(
-			`11 tasks were paid for in an earlier test run: pin the output, or fetch them with "Task: Wait": ${ids.slice(0, 10).join(', ')}, ...`,
+			`11 tasks were paid for in an earlier test run: execute only the step after this one, or fetch them with "Task: Wait": ${ids.slice(0, 10).join(', ')}, ...`,
 		);
 		expect(logs.join()).toContain(ids.join(', '));
 	});

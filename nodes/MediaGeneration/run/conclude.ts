@@ -97,6 +97,6 @@ export function failedWith(
 	{ item, parts }: { item: Item; parts: readonly PartResult[] },
 ): FailedResult {
 	const { index, assembly } = item;
-	const whole = failureOfText(failure, { number, assembly, taskIds: idsOf(parts) });
-	return { ...failedResult(index, whole), item, taskIds: sureIdsOf(parts) };
+	const ofItem = failureOfText(failure, { number, assembly, taskIds: idsOf(parts) });
+	return { ...failedResult(index, ofItem), item, taskIds: sureIdsOf(parts) };
 }

@@ -37,24 +37,15 @@ function keyFor({ context }: TestDeps, item: Item): string | undefined {
 export function hintAtEarlierTests(run: TestDeps, items: readonly Item[]): void {
 	const { context, ledger } = run;
 	if (!isManual(run)) return;
-	const found = items.flatMap((item) => {
+	const paid = items.flatMap((item) => {
 		const earlier = testRuns.get(keyFor(run, item) ?? '');
-		const isPaid =
-			earlier !== undefined &&
-			earlier.executionId !== ledger.run.executionId &&
-			run.now() - earlier.at < REMEMBERED_MS;
-		return isPaid ? [{ item, taskIds: earlier.taskIds }] : [];
+		if (earlier === undefined || earlier.executionId === ledger.run.executionId) return [];
+		return run.now() - earlier.at < REMEMBERED_MS ? earlier.taskIds : [];
 	});
-	const paid = found.flatMap(({ taskIds }) => taskIds);
 	if (paid.length === 0) return;
 	const [tasks, them] =
 		paid.length === 1 ? ['1 task was', 'it'] : [`${paid.length} tasks were`, 'them'];
-	// n8n can't pin an output that has binary data.
-	const hasFiles = found.some(
-		({ item: { settings } }) => settings.files.download && settings.waiting.kind !== 'no',
-	);
-	const keep = hasFiles ? 'execute only the step after this one' : 'pin the output';
-	const said = `${tasks} paid for in an earlier test run: ${keep}, or fetch ${them} with "Task: Wait":`;
+	const said = `${tasks} paid for in an earlier test run: execute only the step after this one, or fetch ${them} with "Task: Wait":`;
 	const more = paid.length > IDS_SHOWN ? ', ...' : '';
 	showHint(context, 'warning', `${said} ${paid.slice(0, IDS_SHOWN).join(', ')}${more}`);
 	logOf(context).warn(`${said} ${paid.join(', ')}`);

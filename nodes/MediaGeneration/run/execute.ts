@@ -68,11 +68,11 @@ async function readItems(
 	for (const fields of items) {
 		const { itemIndex: item } = fields;
 		const reading = async () => await work.read({ client: valueOf(opened), signal }, fields);
-		const read = await attemptAsync(reading);
-		if (read.ok) {
-			for (const json of read.value)
+		const entries = await attemptAsync(reading);
+		if (entries.ok) {
+			for (const json of entries.value)
 				output.push({ json: withoutEmptyError(json), pairedItem: { item } });
-		} else output.push(failedItem(executing, read.failure, item));
+		} else output.push(failedItem(executing, entries.failure, item));
 	}
 	return output;
 }

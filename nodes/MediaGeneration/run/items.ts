@@ -6,7 +6,7 @@ import { conclude } from './conclude';
 import { expectEarlier } from './earlierTries';
 import type { Item, ItemResult, Part, PartResult, RunningPart } from './item';
 import { followTask, taskOf, withFiles } from './part';
-import { haltAfter, orHalted, type Run } from './run';
+import { haltAfter, orGivenUp, type Run } from './run';
 
 /** Returns the results in order, once no item has anything under way. Never rejects. */
 export async function runItems(
@@ -48,7 +48,7 @@ function startPart(run: Run, item: Item, part: Part): RunningPart {
 	const made = slot.then(async () => await taskOf(run, item, part));
 	const result = async (): Promise<PartResult> => {
 		const followed = await followTask(run, item, { part, made: await made });
-		const ended = haltAfter(run, item, orHalted(run, followed));
+		const ended = haltAfter(run, item, orGivenUp(run, followed));
 		// A failure has halted the run by now: the slot goes to no creation that would be paid for in vain.
 		(await slot)();
 		return haltAfter(run, item, await withFiles(run, ended, { ...item, number: part.slot.part }));

@@ -69,20 +69,20 @@ export async function joinItems(
 	items: readonly ItemFields[],
 ): Promise<INodeExecutionData[]> {
 	const { context } = executing;
-	const failed = (failure: Failure, group: readonly ItemFields[]): INodeExecutionData => {
+	const refused = (failure: Failure, group: readonly ItemFields[]): INodeExecutionData => {
 		const item = failedItem(executing, failure, group[0]?.itemIndex ?? 0);
 		return Object.assign(item, { pairedItem: pairedItems(group) });
 	};
 	const output: INodeExecutionData[] = [];
 	const groups = new Map<string | undefined, ItemFields[]>();
 	for (const item of items) {
-		const read = attempt(() => item.text(joining.groupBy));
-		if (read.ok) getOrCreate(groups, read.value, () => []).push(item);
-		else output.push(failed(read.failure, [item]));
+		const group = attempt(() => item.text(joining.groupBy));
+		if (group.ok) getOrCreate(groups, group.value, () => []).push(item);
+		else output.push(refused(group.failure, [item]));
 	}
 	for (const [value, group] of groups) {
 		const joined = await attemptAsync(async () => await joinGroup(context, value, group));
-		output.push(joined.ok ? joined.value : failed(joined.failure, group));
+		output.push(joined.ok ? joined.value : refused(joined.failure, group));
 	}
 	hintAtNames(context, output.flatMap(shownOutputs));
 	return output;

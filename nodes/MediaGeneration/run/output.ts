@@ -43,7 +43,7 @@ export function failedItem(
 }
 
 /** Returns whether each file of an item is there. */
-const isWhole = (item: INodeExecutionData) =>
+const hasAllFiles = (item: INodeExecutionData) =>
 	shownOutputs(item).every(({ binaryProperty }) => binaryProperty !== undefined);
 
 /** What a run has come to. Its owner closes it, whatever ends the run. */
@@ -81,7 +81,7 @@ export class Report {
 		if (outputs.some(({ binaryProperty }) => binaryProperty !== undefined))
 			return [failureItem(node, result, { outputs, binary })];
 		// The files that were fetched have items of their own. n8n decides by the first item whether to repeat the node.
-		return [failureItem(node, result, { outputs }), ...items.filter(isWhole)];
+		return [failureItem(node, result, { outputs }), ...items.filter(hasAllFiles)];
 	}
 
 	/** Throws for the first failed item, unless failures become items. The error names what is or may be paid for. */

@@ -5,7 +5,7 @@ import { deliverPart } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
 import type { Created } from '../task/identity';
 import { waitForTask, type Polling, type Watch } from '../task/wait';
-import { broken, cancelled } from '../answers/failures';
+import { broken } from '../answers/failures';
 import { addressesIn, asFailed, type Failed } from '../answers/verdict';
 import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
@@ -46,7 +46,7 @@ export async function followTask(
 	const { taskId, createdAt, receiveUrl } = made;
 	const sleepSoon = waiting.kind === 'suspend' ? run.sleepSoon.signal : undefined;
 	try {
-		// A try that takes a task up waits for the whole Timeout again.
+		// A try that takes a task up has the full Timeout again.
 		const watch = { taskId, createdAt, deadline: now() + timeoutMs, ...shownBy(part) };
 		const polling = { client, polls, now, sleep, signal: runEnded, sleepSoon };
 		const waited = await waitForTask(watch, polling);
@@ -58,7 +58,6 @@ export async function followTask(
 			if (waited.failure.outcome === 'failed') ledger.forget(part.slot);
 			return waited;
 		}
-		if (runEnded.aborted) return asFailed(cancelled(taskId, task?.status));
 		return { kind: 'open', taskId, watch, task, receiveUrl };
 	} catch (error) {
 		return asFailed(broken(error, 'sent', taskId));

@@ -19,13 +19,13 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 	const index = fields.itemIndex;
 	const settings = readItemSettings(fields, false, work.callsBack);
 	const { longText } = settings;
-	const whole = work.request(fields);
-	const split = yield* textsOf(whole, longText);
+	const request = work.request(fields);
+	const split = yield* textsOf(request, longText);
 	const files = work.files?.(fields) ?? [];
 	const isLong = longText.kind !== 'off';
 	const texts = isLong ? (earlier?.firstTexts(index, split) ?? split) : split;
-	const requests = isLong ? requestsFor(whole, texts) : [whole];
-	const wanted = requests.map((request) => ({ kind: 'creates', request }) as const);
+	const requests = isLong ? requestsFor(request, texts) : [request];
+	const wanted = requests.map((each) => ({ kind: 'creates', request: each }) as const);
 	return { kind: 'plan', index, settings, files, wanted, assembly: { longText, texts } };
 }
 

@@ -22,12 +22,12 @@ interface InputTasks {
 	/** Whether fields of the failed node's input are beside its own. */
 	inDetails: boolean;
 	left: LeftParts | undefined;
-	failed: Failure | undefined;
+	failure: Failure | undefined;
 }
 
 function inputTasksOf({ json }: INodeExecutionData): InputTasks {
 	const own = recordIn(json);
-	return { own, inDetails: own !== json, left: leftIn(own), failed: failureIn(json) };
+	return { own, inDetails: own !== json, left: leftIn(own), failure: failureIn(json) };
 }
 
 /** Returns whether waiting for its tasks would change nothing. */
@@ -64,8 +64,8 @@ function passedOn({ input, files, itemIndex: index }: ItemFields, settings: File
 		return { output, binary: files[asText(output.binaryProperty) ?? ''] };
 	});
 	if (!settings.splitFiles || made.length < 2) return [{ ...input, pairedItem: { item: index } }];
-	// The binary mode "combined" keeps the files of the whole there.
-	const { _files: _whole, ...json } = input.json;
+	// The binary mode "combined" keeps the files of all items there.
+	const { _files: _all, ...json } = input.json;
 	return itemsOf(made, settings, { json, index }).items;
 }
 
@@ -77,10 +77,10 @@ function areOwnTasks(taskIds: readonly string[], json: JsonObject): boolean {
 }
 
 /** Returns the tasks to wait for. An item that says why it has no task needs no ID. */
-function wantedTasks(fields: ItemFields, { own, inDetails, failed }: InputTasks): string[] {
+function wantedTasks(fields: ItemFields, { own, inDetails, failure }: InputTasks): string[] {
 	const { json } = fields.input;
 	const raw = fields.raw('taskId') ?? '';
-	const isEmpty = failed !== undefined && typeof raw === 'string' && raw.trim() === '';
+	const isEmpty = failure !== undefined && typeof raw === 'string' && raw.trim() === '';
 	const given = isEmpty ? [] : readTaskIds(fields, asText(json.task_id));
 	// Beside `details`, the default Task ID is that of the failed node's input.
 	const isOfInput = inDetails && (isEmpty || areOwnTasks(given, json));
@@ -91,29 +91,29 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failed }: InputTasks)
 export function planAwaited(fields: ItemFields): Array<Plan | ItemResult> {
 	const { itemIndex: index } = fields;
 	const input = inputTasksOf(fields.input);
-	const { own, left, failed } = input;
+	const { own, left, failure } = input;
 	const settings = readItemSettings(fields, true);
 	const taskIds = wantedTasks(fields, input);
 	const areOwn = areOwnTasks(taskIds, own);
-	if (failed !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failed, left))))
-		return [failedResult(index, { ...failed, description: adviceFor(failed, input) })];
-	if (failed === undefined && areOwn && isComplete(fields, settings.files))
+	if (failure !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failure, left))))
+		return [failedResult(index, { ...failure, description: adviceFor(failure, input) })];
+	if (failure === undefined && areOwn && isComplete(fields, settings.files))
 		return [{ kind: 'items', index, taskIds: [], items: passedOn(fields, settings.files) }];
-	const whole = areOwn ? left : undefined;
-	const joins = whole?.assembly.longText.kind === 'join';
+	const parts = areOwn ? left : undefined;
+	const joins = parts?.assembly.longText.kind === 'join';
 	if (joins && !settings.files.download) throw joinNeedsFiles();
-	const count = (whole?.taskIds ?? taskIds).length;
+	const count = (parts?.taskIds ?? taskIds).length;
 	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
 		throw invalid(
 			"A suspended execution can't wait for several tasks of one item: it continues with exactly one item per input item",
 			"Set 'Wait Mode' to Poll, or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.",
 		);
 	// A node of this package made those that ran out of time, so their IDs are not mistyped.
-	const seen = areOwn && (own.unfinished === true || failed?.outcome === 'timed_out');
+	const seen = areOwn && (own.unfinished === true || failure?.outcome === 'timed_out');
 	const plan = (ids: readonly string[], assembly: Assembly): Plan => {
 		const wanted = ids.map((taskId) => ({ kind: 'awaits', taskId, seen }) as const);
 		return { kind: 'plan', index, settings, files: [], wanted, assembly };
 	};
-	if (whole !== undefined) return [plan(whole.taskIds, whole.assembly)];
+	if (parts !== undefined) return [plan(parts.taskIds, parts.assembly)];
 	return taskIds.map((taskId) => plan([taskId], { longText: { kind: 'off' }, texts: [] }));
 }

@@ -108,8 +108,8 @@ async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Pr
 	for (const part of partsToCreate(item)) ledger.takeUp(part);
 	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
 	for (const { slot, request } of partsToCreate(item)) {
-		const wakesUp = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
-		const receive_url = wakesUp ? waking.resumeUrl : ownReceiveUrl(client, settings, checks.here);
+		const isCalled = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
+		const receive_url = isCalled ? waking.resumeUrl : ownReceiveUrl(client, settings, checks.here);
 		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
 	}
 	// What earlier tries may have left is searched for, whatever the balance is.

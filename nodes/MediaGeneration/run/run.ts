@@ -6,6 +6,8 @@ import { Delivery } from '../files/delivery';
 import { realClock } from '../n8n/realClock';
 import type { Ledger } from '../task/ledger';
 import { Spending } from '../task/spending';
+import { cancelled } from '../answers/failures';
+import { asFailed } from '../answers/verdict';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
 import { PaidTasks } from './paidTasks';
@@ -30,7 +32,7 @@ interface RunOptions extends RunSettings {
 export interface Run extends PartDeps {
 	/** One for each active task. */
 	slots: Limiter;
-	/** Ends the run because an item failed, unless failures become items. */
+	/** Ends the run, unless failures become items. */
 	halt(): void;
 }
 
@@ -41,7 +43,7 @@ export function startRun(
 ): Run {
 	const { store, run } = ledger;
 	const stop = context.getExecutionCancelSignal();
-	const failed = new AbortController();
+	const halted = new AbortController();
 	return {
 		...realClock,
 		random: Math.random,
@@ -49,8 +51,8 @@ export function startRun(
 		client,
 		ledger,
 		stop,
-		runEnded: AbortSignal.any([failed.signal, ...(stop === undefined ? [] : [stop])]),
-		halt: () => (continueOnFail ? undefined : failed.abort()),
+		runEnded: AbortSignal.any([halted.signal, ...(stop === undefined ? [] : [stop])]),
+		halt: () => (continueOnFail ? undefined : halted.abort()),
 		slots: new Limiter(maxActiveTasks),
 		polls: new Limiter(CONCURRENT_POLLS),
 		sleepSoon: new AbortController(),
@@ -60,6 +62,7 @@ export function startRun(
 	};
 }
 
+/** A failure ends the run, unless failures become items or its item continues. */
 export function haltAfter<Result extends PartResult | ItemResult>(
 	run: Pick<Run, 'halt'>,
 	item: Item,
@@ -70,9 +73,14 @@ export function haltAfter<Result extends PartResult | ItemResult>(
 	return result;
 }
 
-/** A task that is given up because another item failed has no failure of its own. */
-export function orHalted({ stop }: Pick<Run, 'stop'>, result: PartResult): PartResult {
-	const isGivenUp = result.kind === 'failed' && result.failure.outcome === 'cancelled';
-	if (!isGivenUp || stop?.aborted === true) return result;
-	return { kind: 'halted', taskId: result.failure.taskId };
+/** What is given up because another item failed has no failure of its own. */
+export function orGivenUp(
+	{ stop, runEnded }: Pick<Run, 'stop' | 'runEnded'>,
+	result: PartResult,
+): PartResult {
+	const isOpen = result.kind === 'open' && runEnded.aborted;
+	const ended = isOpen ? asFailed(cancelled(result.taskId, result.task?.status)) : result;
+	const isCancelled = ended.kind === 'failed' && ended.failure.outcome === 'cancelled';
+	if (!isCancelled || stop?.aborted === true) return ended;
+	return { kind: 'halted', taskId: ended.failure.taskId };
 }
