@@ -71,6 +71,20 @@ test('no poll takes longer than 5 s or the rest of the budget; without a rest th
 	});
 });
 
+test('a post of somebody who knows a running task takes nothing of the time that its callback has', async () => {
+	await onMachine(async (machine) => {
+		const { ask, client } = service((id) =>
+			answer(200, { id, ...(machine.elapsed < 10_000 ? { status: 'doing' } : DONE) }),
+		);
+		client.account.made.add('a');
+		const early = ask('a');
+		await machine.pause(9_000);
+		const callback = ask('a');
+		expect(await early).toMatch(NOT_OVER);
+		expect(await callback).toBe('done');
+	});
+});
+
 describe('many callbacks at once', () => {
 	test('two strangers are asked about at a time, twenty wait, and further ones are sent away at once', async () => {
 		await onMachine(async (machine) => {

@@ -49,7 +49,7 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 	const isOurs = asked.signed || client.account.made.has(taskId);
 	const lane = isOurs ? own : others;
 	const id = taskId.toLowerCase();
-	return await lane.share(`${claimed?.state}:${id}`, async () => {
+	const confirm = async (): Promise<Poll> => {
 		if (!isOurs && (unknown.get(id) ?? 0) > now())
 			return { kind: 'missing', detail: 'unknown a moment ago' };
 		if (lane.isFull) return { kind: 'busy', detail: 'too many callbacks at once' };
@@ -58,17 +58,23 @@ async function pollOf(client: ServiceClient, asked: Callback): Promise<Poll> {
 		// A path that answers whatever is asked confirms nothing for a stranger.
 		const isNameless = poll.kind === 'task' && !isOurs && !isAbout(poll.task.raw, taskId);
 		return isNameless ? { kind: 'busy', detail: 'the answer names no task' } : poll;
-	});
+	};
+	const isEnough = (poll: Poll) => poll.kind !== 'task' || shows(poll.task, asked.posted);
+	return await lane.share(`${claimed?.state}:${id}`, confirm, isEnough);
 }
+
+/** Returns whether a task is as far as a callback says. */
+const shows = (task: Task, { taskId, task: claimed }: Posted) =>
+	claimed?.state === 'running' || verdictOf(taskId, task).kind !== 'running';
 
 /** A callback can be ahead of what the service shows of its task or files, unless it says itself that the task still runs. */
 async function ask(
 	client: ServiceClient,
-	{ posted: { taskId, task: claimed }, deadline }: Callback,
+	{ posted, deadline }: Callback,
 	isOurs: boolean,
 ): Promise<Poll> {
-	const isEnough = (task: Task) =>
-		claimed?.state === 'running' || verdictOf(taskId, task).kind !== 'running';
+	const { taskId, task: claimed } = posted;
+	const isEnough = (task: Task) => shows(task, posted);
 	const reportedFailed = claimed?.state === 'failed';
 	const purpose = isOurs ? 'poll' : 'callback';
 	const question = { taskId, timeoutMs: 5_000, purpose, askUntil: deadline, isEnough } as const;

@@ -22,9 +22,15 @@ class Lane {
 		return this.turns.waiting >= this.longest;
 	}
 
-	/** Returns the answer that copies of a callback share, and asks only if none of them is being confirmed. */
-	async share(callback: string, ask: () => Promise<Poll>): Promise<Poll> {
+	/** Returns the answer that copies of a callback share. If it is not enough, they ask again: the first of them may have come long before. */
+	async share(
+		callback: string,
+		ask: () => Promise<Poll>,
+		isEnough: (poll: Poll) => boolean,
+	): Promise<Poll> {
 		const end = () => this.underWay.delete(callback);
+		const shared = await this.underWay.get(callback);
+		if (shared !== undefined && isEnough(shared)) return shared;
 		return await getOrCreate(this.underWay, callback, async () => await ask().finally(end));
 	}
 
