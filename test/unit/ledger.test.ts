@@ -1,10 +1,9 @@
 /** What a try finds of earlier ones: by the slot in one execution, by the request in another, by the call as a tool of an agent. */
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
-import { requestHash } from '../../nodes/MediaGeneration/task/identity';
+import { requestHash, type NodeRun, type Slot } from '../../nodes/MediaGeneration/task/identity';
 import type { LedgerStore } from '../../nodes/MediaGeneration/task/entries';
 import { Ledger } from '../../nodes/MediaGeneration/task/ledger';
-import type { NodeRun, Slot } from '../../nodes/MediaGeneration/task/earlier';
 
 const RUN: NodeRun = { executionId: '7', runIndex: 0 };
 const LATER: NodeRun = { ...RUN, executionId: '8' };

@@ -1,9 +1,11 @@
-/** The ledger's format in the node's context, and the checks before it is read. */
+/** The ledger's format in the node's context, and what an entry says of a request before that is sent. */
 import type { CreationRequest } from '../answers/request';
 import type { Failure } from '../base/outcomes';
 import { isObject, type JsonObject } from '../base/json';
 import { UNCLEAR_ADVICE } from '../answers/creation';
+import { clockAheadMs, now } from '../base/clock';
 import type { UnrecordedRun } from '../n8n/retry';
+import type { Created, NodeRun } from './identity';
 
 /** The node's context: plain data that n8n saves with the execution. */
 export type LedgerStore = Record<string, unknown>;
@@ -78,7 +80,7 @@ function isNotes(value: unknown): value is LedgerNotes {
 /** Undefined if any of it can't be read. */
 export function notesIn(
 	store: LedgerStore,
-	{ executionId, runIndex }: { executionId: string; runIndex: number },
+	{ executionId, runIndex }: NodeRun,
 	killed: UnrecordedRun | undefined,
 ): LedgerNotes | undefined {
 	const unrecorded = killed ?? null;
@@ -93,4 +95,46 @@ export function notesIn(
 	if (before !== executionId && killed !== undefined && !isNoted) present.unrecorded = killed;
 	present.openedIn = openedIn;
 	return present;
+}
+
+/** Notes have times of the machine's clock, because another process may read them. Ours does not jump, and stands still while the machine sleeps. */
+export const toNote = (ms: number) => ms + clockAheadMs();
+const fromNote = (ms: number) => Math.min(ms - clockAheadMs(), now());
+export const sentNow = (sentAt: number) => ({ sentAt: toNote(sentAt), aheadMs: clockAheadMs() });
+
+/**
+ * Undefined if the machine has slept since, or somebody has set its clock: nobody knows which, so that no task is surely this request's.
+ * @param aheadMs by how much the machine's clock was ahead then
+ */
+function sentIn(sentAt: number, aheadMs = 0): number | undefined {
+	return Math.abs(aheadMs - clockAheadMs()) < 1_000 ? fromNote(sentAt) : undefined;
+}
+
+export type Earlier =
+	| Created
+	/** Its task may exist. It is searched for, and sent again only if the user asked for that. */
+	| { kind: 'unclear'; failure: Failure; request: CreationRequest; sentAt: number | undefined }
+	/** n8n was killed before it saved notes: the request may have been sent. */
+	| {
+			kind: 'unrecorded';
+			/** Epoch ms; undefined if n8n doesn't tell when the killed execution began. */
+			sentAt: number | undefined;
+			endedBefore: number;
+	  }
+	/** The notes can't be read, so it may be paid for. */
+	| { kind: 'unread'; failure: Failure }
+	| { kind: 'nothing' };
+
+export function earlierIn(entry: Entry, current: CreationRequest): Earlier {
+	const { taskId, createdAt = 0, request = current, failure = UNANSWERED } = entry;
+	if (taskId === undefined)
+		return { kind: 'unclear', failure, request, sentAt: sentIn(entry.sentAt, entry.aheadMs) };
+	const { answer, isTakenUp } = entry;
+	const known = { taskId, createdAt: fromNote(createdAt), answer: answer ?? { task_id: taskId } };
+	return { kind: 'created', ...known, isTakenUp };
+}
+
+export function soughtFor({ beganAt, endedBefore }: UnrecordedRun): Earlier {
+	const sentAt = beganAt === undefined ? undefined : sentIn(beganAt);
+	return { kind: 'unrecorded', sentAt, endedBefore: fromNote(endedBefore) };
 }

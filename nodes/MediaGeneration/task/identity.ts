@@ -1,7 +1,33 @@
-/** What identifies a creation, and what is known of one that succeeded. */
+/** Which creation it is: its run, its item and its request; and what is known of one that succeeded. */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../answers/request';
 import type { JsonObject } from '../base/json';
+
+export interface AgentCall {
+	/** The same for all tries of the call. Has no colon. */
+	id: string;
+	/** The agent and its run, which n8n's Retry repeats. */
+	agent: string;
+}
+
+export interface NodeRun {
+	executionId: string;
+	runIndex: number;
+	call?: AgentCall;
+}
+
+/** The item that a task is for, and the part of its text (0 if there is only one). */
+export interface Slot {
+	item: number;
+	part: number;
+}
+
+export interface Asked {
+	slot: Slot;
+	request: CreationRequest;
+	/** Identifies the request and the service. */
+	hash: string;
+}
 
 export interface Created {
 	kind: 'created';

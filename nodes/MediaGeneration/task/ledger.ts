@@ -6,26 +6,21 @@ import { quietly } from '../n8n/log';
 import { attempt, FailureError, type Failure } from '../base/outcomes';
 import { getOrCreate } from '../base/boundedMap';
 import type { UnrecordedRun } from '../n8n/retry';
-import { withoutReceiveUrl, type Created } from './identity';
+import { withoutReceiveUrl, type Asked, type Created, type NodeRun, type Slot } from './identity';
 import { readerOf, Unclaimed } from './unclaimed';
 import {
+	earlierIn,
 	NOT_READ,
 	notesIn,
+	sentNow,
+	soughtFor,
+	toNote,
 	UNANSWERED,
+	type Earlier,
 	type Entry,
 	type LedgerNotes,
 	type LedgerStore,
 } from './entries';
-import {
-	earlierIn,
-	sentNow,
-	soughtFor,
-	toNote,
-	type Asked,
-	type Earlier,
-	type NodeRun,
-	type Slot,
-} from './earlier';
 
 interface LedgerOptions {
 	/** The execution that this one repeats, if n8n may have been killed while it ran this node. */
@@ -36,11 +31,12 @@ interface LedgerOptions {
 
 export class Ledger {
 	private readonly prefix: string;
+	/** Undefined if any of it can't be read, because that part may stand for any task. */
 	private opened: LedgerNotes | undefined;
 	private readonly clean: <T>(value: T) => T;
 	/** This run's own entries by slot. A slot has several if the user had an unclear creation sent again: the last one counts. */
 	private readonly own = new Map<string, Entry[]>();
-	private unclaimed: Unclaimed | undefined;
+	private readonly unclaimed: Unclaimed;
 
 	constructor(
 		readonly store: LedgerStore,
@@ -49,20 +45,18 @@ export class Ledger {
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 		this.clean = clean;
-		const opened = attempt(() => {
-			const notes = notesIn(store, run, killed);
-			const { entries = [] } = notes ?? {};
-			const isOwn = ({ execution, slot }: Entry) =>
-				execution === run.executionId && slot.startsWith(this.prefix);
-			for (const entry of entries.filter(isOwn)) this.ofSlot(entry.slot).push(entry);
-			const others = entries.filter((entry) => !isOwn(entry));
-			this.unclaimed = new Unclaimed(run, others);
-			return notes;
-		});
+		const opened = attempt(() => notesIn(store, run, killed));
 		this.opened = opened.ok ? opened.value : undefined;
+		const { entries = [] } = this.opened ?? {};
+		const isOwn = ({ execution, slot }: Entry) =>
+			execution === run.executionId && slot.startsWith(this.prefix);
+		for (const entry of entries.filter(isOwn)) this.ofSlot(entry.slot).push(entry);
+		this.unclaimed = new Unclaimed(
+			run,
+			entries.filter((entry) => !isOwn(entry)),
+		);
 	}
 
-	/** Throws if any of it can't be read, because that part may stand for any task. */
 	private get notes(): LedgerNotes {
 		if (this.opened === undefined) throw new FailureError(NOT_READ);
 		return this.opened;
@@ -87,7 +81,7 @@ export class Ledger {
 	 */
 	takeUp({ slot, hash }: Asked): void {
 		const taken = attempt(() => {
-			const entry = this.newestOf(slot) === undefined ? this.unclaimed?.take(hash) : undefined;
+			const entry = this.newestOf(slot) === undefined ? this.unclaimed.take(hash) : undefined;
 			if (entry === undefined) return;
 			const { executionId: execution, call } = this.run;
 			if (entry.execution !== execution) entry.isTakenUp = true;

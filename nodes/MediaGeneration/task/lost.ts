@@ -12,8 +12,7 @@ import { attemptAsync, type Failure } from '../base/outcomes';
 import { asText } from '../base/json';
 import { unreadable } from '../answers/failures';
 import { readTaskList, withFullText, type ListedTask } from '../transport/taskList';
-import type { Created } from './identity';
-import type { Asked } from './earlier';
+import type { Asked, Created } from './identity';
 import { resemblance, type Resemblance } from './resemblance';
 
 export interface SearchDeps extends Clock {

@@ -1,6 +1,6 @@
 /** Notes that nobody uses: of the executions that n8n's Retry repeats, and of calls of the same agent that have ended. */
 import { getOrCreate } from '../base/boundedMap';
-import type { NodeRun } from './earlier';
+import type { NodeRun } from './identity';
 import type { Entry } from './entries';
 
 /** Names who has read what a run handed out: the agent, or the nodes after that run. n8n's Retry repeats it as a whole. */
