@@ -7,8 +7,8 @@ import { asFailed, verdictOf, withoutFiles, type Ended } from '../answers/verdic
 import type { Sleep, WaitingTask } from './notes';
 import { POLLS_AT_ONCE } from './watch';
 
-/** `late`: its own deadline passed while the execution slept on for other tasks. */
-export type TaskEnd = Ended | 'late';
+/** `late`: the task's own deadline passed while the execution slept on for other tasks. */
+type TaskEnd = Ended | 'late';
 
 export interface Reported {
 	taskId: string;
@@ -18,10 +18,10 @@ export interface Reported {
 	givenUp: readonly string[];
 }
 
+export type Ends = ReadonlyMap<string, TaskEnd>;
+
 /** `unread`: nothing tells whether this task has finished. */
-type Polled =
-	| { kind: 'finished'; ends: ReadonlyMap<string, TaskEnd> }
-	| { kind: 'running' | 'unread'; taskId: string };
+type Polled = { kind: 'finished'; ends: Ends } | { kind: 'running' | 'unread'; taskId: string };
 
 /** Begins with the task that the caller names, and stops at the first one that has not finished. */
 export async function pollUntilOneRuns(

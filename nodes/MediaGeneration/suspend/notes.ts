@@ -1,4 +1,4 @@
-/** Notes that a sleeping execution carries. They are one text, because n8n's isolated engine copies objects field by field. */
+/** Notes that a sleeping execution carries: one text, because n8n's isolated engine copies objects field by field. */
 import type { FileSettings } from '../actions/fileSettings';
 import { clockAheadMs } from '../base/clock';
 import { isObject, parseJson } from '../base/json';
@@ -26,14 +26,13 @@ export interface WaitingItem {
 export interface Notes {
 	/** Identifies one sleep of one execution. */
 	id: string;
-	/** null: the item is complete already. */
+	/** In the order of the items. null stands for an item that is complete. */
 	items: Array<WaitingItem | null>;
 }
 
-/** One sleep of an execution, as a process serves it. Its context and client are its own: another one's credential can be deleted or changed. */
+/** One sleep of an execution, as a process serves it, with a context and client of its own: another one's credential can be deleted or changed. */
 export interface Sleep {
-	/** As in its notes. */
-	id: string;
+	id: Notes['id'];
 	tasks: readonly WaitingTask[];
 	resumeUrl: string;
 	context: N8nContext;
@@ -54,7 +53,7 @@ export function writeNotes({ id, items }: Notes): string {
 	return JSON.stringify({ id, items: moved(items, clockAheadMs()) });
 }
 
-/** Undefined if this node has put nothing to sleep. */
+/** Returns undefined if this node has put nothing to sleep. */
 export function readNotes(kept: unknown): Notes | undefined {
 	const value = typeof kept === 'string' ? parseJson(kept) : undefined;
 	const { id, items } = isObject(value) ? value : {};

@@ -1,5 +1,4 @@
 /** Calls of this node to the resume URL of its own sleeping executions, and what their replies mean. */
-import type { IDataObject } from 'n8n-workflow';
 import { asText, isObject, type JsonObject } from '../base/json';
 import type { SelfReply } from '../transport/selfCall';
 import type { Sleep } from './notes';
@@ -7,13 +6,13 @@ import { WEBHOOK_PATH } from './resumeUrl';
 
 /**
  * The body of such a call. Many know the URL, but only this node knows the ID of the sleep, which is nowhere but in the notes.
- * @param says `given_up`: tasks that a loop gave up; `asks`: only whether the execution is still in this sleep
+ * @param says which tasks a loop gave up, or that it only asks whether the execution is still in this sleep
  */
-export function ownCall({ id, tasks }: Sleep, says: IDataObject): IDataObject {
+export function ownCall({ id, tasks }: Sleep, says: { given_up: string[] } | { asks: true }) {
 	return { id: tasks[0]?.taskId, sleep_id: id, ...says };
 }
 
-/** n8n redirects callers to a form while that is the last node which it has stored, whether the execution runs, waits or has finished. */
+/** Matches where n8n redirects callers while a form is the last node that it has stored. */
 const TO_FORM = new RegExp(`^/(?!.*webhook-waiting).*/${WEBHOOK_PATH}\\?`);
 
 const isOfNode = ({ received }: JsonObject) => typeof received === 'boolean';
@@ -24,19 +23,19 @@ type Heard = { status: number; location: string; body: JsonObject };
 
 /** What a reply says about a sleep; the first row that fits counts. n8n's own replies come from its waiting-webhooks.js and response-helper.js (2.41). */
 const MEANINGS = [
-	// n8n does not say whether the execution runs, waits or has finished.
+	// n8n sends the caller to a form, and so does not say whether the execution runs, waits or has finished.
 	['redirected', ({ location }) => TO_FORM.test(location)],
-	// This node, in another sleep.
+	// This node answers from another sleep.
 	['ended', ({ status, body }) => isOfNode(body) && status === 404],
 	['ended', ({ status, body }) => isOfNode(body) && status === 200 && body.ignored !== undefined],
-	// This node, in this sleep.
+	// This node answers from this sleep.
 	['handled', ({ body }) => isOfNode(body)],
 	// n8n refuses such a call by 404, 409 or 5xx alone.
 	['unknown', ({ status, body }) => status < 404 || !isOfN8n(body)],
 	['ended', ({ body }) => String(body.message).includes('has finished')],
 	// n8n has yet to store the sleep, or is starting, or the execution has gone.
 	['missing', ({ status }) => status === 404],
-	// n8n itself: the execution runs, or is being woken.
+	// n8n says that the execution runs or is being woken.
 	['busy', () => true],
 ] as const satisfies ReadonlyArray<readonly [string, (heard: Heard) => boolean]>;
 
@@ -47,7 +46,7 @@ export function meaningOf(reply: SelfReply): (typeof MEANINGS)[number][0] {
 	return MEANINGS.find(([, fits]) => fits(heard))?.[0] ?? 'unknown';
 }
 
-/** Whether this n8n has answered about an execution that runs. */
+/** Returns whether this n8n has answered about an execution that runs. */
 export function isOfRunning(reply: SelfReply): boolean {
 	return ['busy', 'redirected'].includes(meaningOf(reply));
 }

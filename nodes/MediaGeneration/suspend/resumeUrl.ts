@@ -4,7 +4,7 @@ import { uriEncoded, urlOf } from '../base/url';
 import { inHtml } from '../n8n/editor';
 import type { WaitingTask } from './notes';
 
-/** Last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
+/** The last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
 export const WEBHOOK_PATH = 'media-generation';
 
 /** The webhook that wakes a sleeping execution. It stands here because n8n's lint takes one in the node's file for a trigger's. */
@@ -31,7 +31,7 @@ export function resumeUrlOf(given: unknown): string | undefined {
 	return url.searchParams.has('signature') ? url.href : undefined;
 }
 
-/** Picks at most 50 tasks for callbacks, evenly spread, because n8n reads the whole execution for each callback. @param index from 0 */
+/** Picks at most 50 tasks for callbacks, evenly spread, because n8n loads all of the execution for each callback. @param index from 0 */
 export function isCalledBack(index: number, count: number): boolean {
 	const picked = (until: number) => Math.floor((until * Math.min(50, count)) / count);
 	return picked(index + 1) > picked(index);

@@ -14,9 +14,9 @@ import { watchOver } from './watch';
 
 /** What becomes of an input item when the execution is suspended. */
 export interface SuspendedItem {
-	/** Output at the deadline: the first one in its place, the others after all of those. */
+	/** They go out at the deadline: the first one in its place, the others after all of those. */
 	items: INodeExecutionData[];
-	/** null: they are complete. */
+	/** null if they are complete. */
 	waits: WaitingItem | null;
 }
 

@@ -80,9 +80,10 @@ async function outcomeOf(call: WakingCall): Promise<CallOutcome> {
 	}
 }
 
-/** Executions that n8n is storing: it keeps a core busy with each, and loses some if it is handed too many at once. Nobody outside is waited for in a turn. */
+/** Turns to hand over, each until n8n has stored the execution: it keeps a core busy with each, and loses some if it gets too many at once. */
 const handOvers = new Limiter(4);
 
+/** Asks and downloads before it takes a turn, so that no turn waits for an outsider. */
 async function wakeIfFinished(
 	{ sleep, reported }: WakingCall,
 	deadline: AbortSignal,

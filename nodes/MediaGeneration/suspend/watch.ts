@@ -1,5 +1,4 @@
 /** Watches the sleeping executions of this process, one loop each, so that while it lives a lost callback leaves none asleep until its deadline. */
-import type { IDataObject } from 'n8n-workflow';
 import { backoffMs } from '../base/backoff';
 import { OncePerMinute } from '../base/clock';
 import { Limiter } from '../base/limiter';
@@ -15,8 +14,8 @@ import { meaningOf, ownCall, shownReply } from './ownCalls';
 interface Loop {
 	tasks: readonly WaitingTask[];
 	stop: AbortController;
-	/** Whether all tasks have finished, and n8n is being called. */
-	calls: boolean;
+	/** Whether it has seen all tasks finish, so that it calls n8n, and nothing can hurry it. */
+	sawAllEnd: boolean;
 }
 
 const loops = new Map<string, Loop>();
@@ -24,14 +23,17 @@ const loops = new Map<string, Loop>();
 /** Starts the loop of a sleep, unless this process has one. Nothing is polled at first, because all tasks were polled a moment ago. */
 export function watchOver(sleep: Sleep): void {
 	if (loops.has(sleep.id)) return;
-	const pauseMs = sleep.tasks.map(pauseOf).reduce((one, other) => Math.min(one, other), Infinity);
-	startLoop(sleep, sleep.tasks, pauseMs);
+	const pauses = sleep.tasks.map(({ callsBack, createdAt }) =>
+		(callsBack ? rarePace : pace)(realClock.now() - createdAt),
+	);
+	const shortestMs = pauses.reduce((one, other) => Math.min(one, other), Infinity);
+	startLoop(sleep, sleep.tasks, shortestMs);
 }
 
-/** Has the loop of a sleep poll at once, unless it calls n8n already. @param finished tasks that callers say have finished */
+/** Has a loop poll the tasks of a sleep at once, unless it has seen all of them finish. @param finished tasks that callers say have finished */
 export function hurry(sleep: Sleep, finished: readonly string[]): void {
 	const before = loops.get(sleep.id);
-	if (before?.calls === true) return;
+	if (before?.sawAllEnd === true) return;
 	before?.stop.abort();
 	// The service's answers can lag behind its callbacks, so these tasks are polled like new ones.
 	const asNew = { callsBack: false, createdAt: realClock.now() };
@@ -44,17 +46,12 @@ export function hurry(sleep: Sleep, finished: readonly string[]): void {
 /** @param firstMs pause before the first polls */
 function startLoop(sleep: Sleep, tasks: readonly WaitingTask[], firstMs: number): void {
 	const { id, context } = sleep;
-	const loop: Loop = { tasks, stop: new AbortController(), calls: false };
+	const loop: Loop = { tasks, stop: new AbortController(), sawAllEnd: false };
 	loops.set(id, loop);
 	const followed = follow(sleep, loop, firstMs).finally(() => {
 		if (loops.get(id) === loop) loops.delete(id);
 	});
 	inBackground(context, followed);
-}
-
-function pauseOf({ callsBack, createdAt }: WaitingTask): number {
-	const ageMs = realClock.now() - createdAt;
-	return callsBack ? rarePace(ageMs) : pace(ageMs);
 }
 
 /** Concurrent polls of one execution. */
@@ -85,7 +82,7 @@ async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> 
 	for (;;) {
 		const givenUp = await waitForAll(sleep.client, tasks, signal);
 		if (signal.aborted) return;
-		loop.calls = true;
+		loop.sawAllEnd = true;
 		if ((await callUntilEnded(sleep, givenUp)) === 'ended') return;
 		tasks = tasks.map((task) => ({ ...task, callsBack: false }));
 	}
@@ -97,7 +94,7 @@ async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' 
 	let wasMissing = false;
 	// At its deadline n8n wakes it by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
-		const reply = await callInTurn(sleep, ownCall(sleep, { given_up: givenUp }));
+		const reply = await callInTurn(sleep, givenUp);
 		const meaning = meaningOf(reply);
 		const isMissing = meaning === 'missing' || meaning === 'redirected';
 		if (meaning === 'ended' || (isMissing && wasMissing)) break;
@@ -112,12 +109,11 @@ async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' 
 	return 'ended';
 }
 
-/** n8n loads the whole execution for each call. A call that waits for files gives its turn to the next one. */
-async function callInTurn(
-	{ context, client, resumeUrl }: Sleep,
-	body: IDataObject,
-): Promise<SelfReply> {
+/** n8n loads all of the execution for each call, so calls take turns. A call that waits for files gives its turn to the next one. */
+async function callInTurn(sleep: Sleep, givenUp: string[]): Promise<SelfReply> {
+	const { context, client, resumeUrl } = sleep;
 	const endTurn = await client.account.resumptions.take();
+	const body = ownCall(sleep, { given_up: givenUp });
 	const reply = callSelf(context, { url: resumeUrl, body }).finally(endTurn);
 	inBackground(context, realClock.sleep(2_000).then(endTurn));
 	return await reply;

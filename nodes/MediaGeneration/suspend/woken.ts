@@ -1,4 +1,4 @@
-/** Makes the output of an execution that wakes: exactly one item per sleeping item, in order. */
+/** Makes the output of an execution that wakes: one item for each sleeping item, in order, because n8n links them by position. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { Failure } from '../base/outcomes';
 import { assemble } from '../files/assembly';
@@ -9,11 +9,9 @@ import { carryInput } from '../items/itemJson';
 import { failureOfText, leftIn, type Assembly } from '../items/parts';
 import { cleanItems } from '../n8n/clean';
 import type { Done } from '../answers/verdict';
-import type { TaskEnd } from './ends';
+import type { Ends } from './ends';
 import type { WaitingItem } from './notes';
 import type { StoredSleep } from './wakingCall';
-
-type Ends = ReadonlyMap<string, TaskEnd>;
 
 export async function wokenItems(
 	{ context, client, items, notes }: StoredSleep,
@@ -46,19 +44,19 @@ async function wokenItem(
 	const carried = carriesInput ? (item.json.input as IDataObject) : undefined;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const node = delivery.context.getNode();
-	const failed = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
+	const itemWith = (failure: Failure, shown?: Parameters<typeof failureItem>[2]) =>
 		plainFailureItem(node, carryInput(failureItem(node, { failure, index }, shown), carried));
 	const parts: Done[] = [];
 	for (const [number, taskId] of taskIds.entries()) {
 		const end = ends.get(taskId);
 		if (end === undefined || end === 'late') return undefined;
 		if (end.kind === 'failed')
-			return failed(failureOfText(end.failure, { number, assembly, taskIds }));
+			return itemWith(failureOfText(end.failure, { number, assembly, taskIds }));
 		parts.push(end);
 	}
 	const input = { index, assembly, settings: { files } };
 	const { items, outputs, failure } = await assemble(delivery, parts, input);
 	const [made] = items;
 	if (failure === undefined) return made && carryInput(made, carried);
-	return failed(failure, { outputs, binary: made?.binary });
+	return itemWith(failure, { outputs, binary: made?.binary });
 }
