@@ -6,7 +6,7 @@ import {
 	type Failure,
 } from '../../nodes/MediaGeneration/base/outcomes';
 import { quote } from '../../nodes/MediaGeneration/base/words';
-import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/failedItems';
+import { withoutEmptyError } from '../../nodes/MediaGeneration/n8n/errorItems';
 import * as failures from '../../nodes/MediaGeneration/answers/failures';
 import { taskOf } from './itemSettings';
 

@@ -4,7 +4,7 @@ import { FailureError, invalid } from '../base/outcomes';
 import { asText, type JsonObject } from '../base/json';
 import type { Work } from '../base/work';
 import { inPieces, realClock } from '../n8n/realClock';
-import { withoutEmptyError } from '../n8n/failedItems';
+import { withoutEmptyError } from '../n8n/errorItems';
 import { outputsOf, resolved } from '../answers/outputs';
 import { notShown, unreadable } from '../answers/failures';
 import { parseTask, type Task } from '../answers/task';

@@ -13,7 +13,7 @@ import { mapTexts } from '../base/mapTexts';
 import { asText, type JsonObject } from '../base/json';
 import { TRANSCRIPT } from '../base/bounds';
 import { isDataUrl, resolved, type TaskOutput } from '../answers/outputs';
-import { withoutEmptyError } from '../n8n/failedItems';
+import { withoutEmptyError } from '../n8n/errorItems';
 import type { Done } from '../answers/verdict';
 import { fieldsOf, present } from '../items/itemJson';
 import { fetchFiles, type FetchDeps } from './fetchFiles';

@@ -1,7 +1,7 @@
 /** Keeps apart what meets in an item's JSON: the service's own fields, the names of this package, and the JSON of the input item. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
-import { withoutEmptyError } from '../n8n/failedItems';
+import { withoutEmptyError } from '../n8n/errorItems';
 
 /** Leaves out the fields that have no value. */
 export function present(fields: IDataObject): IDataObject {

@@ -11,7 +11,7 @@ import {
 import { isOutcome, type Failure } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { inHtml } from '../n8n/editor';
-import { toErrorBranch, toErrorBranchAsleep } from '../n8n/failedItems';
+import { toErrorBranch, toErrorBranchAsleep } from '../n8n/errorItems';
 import { withoutSocketCodes } from '../n8n/networkError';
 import { present } from './itemJson';
 import type { ShownOutput } from './shownItem';

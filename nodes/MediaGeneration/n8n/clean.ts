@@ -30,7 +30,7 @@ const hexadecimal = (code: number, digits: number) =>
 interface Forms {
 	/** Begins with no backslash: a text can have millions. */
 	within: RegExp;
-	whole: RegExp;
+	withBackslashes: RegExp;
 }
 
 function formsOf(secret: string): Forms {
@@ -43,7 +43,7 @@ function formsOf(secret: string): Forms {
 		return `(?:${itself}|${json}|${percent})`;
 	});
 	const form = forms.join('\\\\{0,4}');
-	return { within: new RegExp(form), whole: new RegExp(`\\\\{0,4}${form}`, 'g') };
+	return { within: new RegExp(form), withBackslashes: new RegExp(`\\\\{0,4}${form}`, 'g') };
 }
 
 type Secrets = Map<string, Forms>;
@@ -52,9 +52,9 @@ function hide(text: string, secrets: Secrets, stars: string): string {
 	// Most texts have no escapes, and are searched much faster.
 	const isPlain = !text.includes('%') && !text.includes('\\');
 	let clean = text;
-	for (const [secret, { within, whole }] of secrets)
+	for (const [secret, { within, withBackslashes }] of secrets)
 		if (isPlain) clean = clean.replaceAll(secret, stars);
-		else if (within.test(clean)) clean = clean.replace(whole, stars);
+		else if (within.test(clean)) clean = clean.replace(withBackslashes, stars);
 	return clean;
 }
 

@@ -4,7 +4,7 @@ import { messageOf } from '../base/outcomes';
 import { onOneLine } from '../base/words';
 import { cleanerOf } from './clean';
 
-/** Ignores exceptions: a failed note, hint or log line must not end the run. */
+/** Ignores exceptions: a note, hint or log line that can't be written must not end the run. */
 export function quietly(tell: () => void): void {
 	try {
 		tell();

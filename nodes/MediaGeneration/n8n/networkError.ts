@@ -40,7 +40,7 @@ export function connectionOf(error: unknown): Connection {
 	return 'unanswered';
 }
 
-/** The codes that occur, in words: whole ones, because "a preexisting job" contains one, too. */
+/** The codes that occur, in words. They match as complete words, because "a preexisting job" contains one, too. */
 const IN_WORDS: ReadonlyArray<readonly [RegExp, string]> = [
 	[/\b(connect )?ECONNREFUSED\b( [\d.:[\]a-f]+)?/g, 'the connection was refused'],
 	[/\b((read|write) )?ECONNRESET\b/g, 'the connection was reset'],

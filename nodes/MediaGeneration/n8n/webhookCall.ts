@@ -60,11 +60,10 @@ export function answerRefusal(
 ): IWebhookResponseData {
 	const response = context.getResponseObject();
 	if (!response.headersSent) {
-		const isIgnored = status < 300;
-		const said = cleanerOf(context).text(message);
-		const why = isIgnored ? { ignored: said } : { error: said };
+		const received = status < 300;
+		const why = { [received ? 'ignored' : 'error']: cleanerOf(context).text(message) };
 		if (status === 503) response.setHeader('Retry-After', retryAfterS);
-		response.status(status).json({ received: isIgnored, ...why });
+		response.status(status).json({ received, ...why });
 	}
 	// Without data, no workflow runs.
 	return { noWebhookResponse: true };

@@ -9,7 +9,7 @@ import { agentItem } from '../items/agentItem';
 import { nodeError } from '../items/nodeError';
 import { cleanly } from '../n8n/clean';
 import { isToolRun } from '../n8n/execution';
-import { withoutEmptyError } from '../n8n/failedItems';
+import { withoutEmptyError } from '../n8n/errorItems';
 import { itemsToPassOn } from '../n8n/sleep';
 import { generate } from './generate';
 import { joinItems } from './joinItems';

@@ -40,22 +40,18 @@ export function receivedItem(received: Received): INodeExecutionData {
 }
 
 export async function deliverReceived(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	return await cleanly(context, async () => await deliverAll(context));
-}
-
-async function deliverAll(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
-	const { download } = readTriggerFileSettings(new ItemFields(context, 0));
-	// Only downloads need the client, for the service's own host: the webhook has cleaned the items.
-	const client = download ? await createClient(context).catch(() => undefined) : undefined;
-	const delivery = new Delivery(context, {
-		baseUrl: client?.credentials.baseUrl,
-		signal: context.getExecutionCancelSignal(),
+	return await cleanly(context, async () => {
+		const { download } = readTriggerFileSettings(new ItemFields(context, 0));
+		// Only downloads need the client, for the service's own host: the webhook has cleaned the items.
+		const client = download ? await createClient(context).catch(() => undefined) : undefined;
+		const signal = context.getExecutionCancelSignal();
+		const delivery = new Delivery(context, { baseUrl: client?.credentials.baseUrl, signal });
+		const deliveries = context.getInputData().map(async (item, index) => {
+			const settings = readTriggerFileSettings(new ItemFields(context, index));
+			return await deliverOne(delivery, item, { index, settings });
+		});
+		return (await Promise.all(deliveries)).flat();
 	});
-	const deliveries = context.getInputData().map(async (item, index) => {
-		const settings = readTriggerFileSettings(new ItemFields(context, index));
-		return await deliverOne(delivery, item, { index, settings });
-	});
-	return (await Promise.all(deliveries)).flat();
 }
 
 async function deliverOne(

@@ -14,7 +14,7 @@ export interface End {
 	taskId: string;
 	status: string;
 	withFiles?: boolean;
-	/** null: one that nothing verifies. */
+	/** null stands for one that nothing verifies. */
 	reference: string | null | undefined;
 }
 
@@ -32,7 +32,7 @@ class Memory {
 
 const workflows = new BoundedMap<string, Memory>();
 
-/** The events of a workflow's triggers. They share one list, because n8n saves a workflow's static data as a whole. */
+/** The events of a workflow's triggers. They share one list, because n8n saves all of a workflow's static data together. */
 export class Events {
 	private readonly node: string;
 	private readonly memory: Memory;

@@ -43,7 +43,7 @@ export async function receive(
 		const url = urlOf(context.getRequestObject().originalUrl, 'http://localhost');
 		if (url === undefined) throw new CallRefusal(400, 'its address can not be read');
 		const client = await webhookClient(context);
-		// Before the body is read, so that a caller without a signature learns nothing and costs nothing.
+		// This comes before the body is read, so that a caller without a signature learns nothing and costs nothing.
 		const signed = checkSignature(context, url, client);
 		const events = context.getMode() === 'manual' ? undefined : new Events(context);
 		return await start({ context, settings, client, url, signed, deadline, events });
@@ -94,7 +94,8 @@ async function confirm({ url, signed, deadline, client, settings }: TriggerCall,
 	const isVerified = reference === undefined || (shown ?? signed);
 	checkSelected(task, settings);
 	const item = receivedItem({
-		task_id: idAsShown(taskId, task),
+		// The service's spelling counts, unless it names another task.
+		task_id: task.id !== undefined && isSameId(task.id, taskId) ? task.id : taskId,
 		// Other calls that name the same task share this object.
 		task: structuredClone(task.raw),
 		verified: verify,
@@ -152,9 +153,4 @@ function checkSelected(task: Task, { statuses, types }: TriggerSettings): void {
 	if (!statuses.includes(task.status)) throw ignore(`${status} is not selected`);
 	if (types.length > 0 && !types.includes((task.type ?? '').toLowerCase()))
 		throw ignore(`type "${quote(task.type) ?? ''}" is not selected`);
-}
-
-/** Prefers the service's spelling of a posted ID, but keeps the posted one if the service names another task. */
-function idAsShown(taskId: string, { id }: Task): string {
-	return id !== undefined && isSameId(id, taskId) ? id : taskId;
 }

@@ -67,11 +67,7 @@ const PRODUCTION_PATH = /\/webhook\/[\da-f-]{36}\/callback$/;
 /** URLs that this process has checked outside the editor. */
 const checked = new BoundedMap<string, true>();
 
-interface Surroundings {
-	/** The address of this n8n. */
-	here: string | undefined;
-	callbackSecret: string;
-}
+type Surroundings = Pick<ReceiveUrlOptions, 'here'> & Pick<Credentials, 'callbackSecret'>;
 
 /** Explains why no callback arrives at a trigger's URL; undefined if no reason is known. */
 async function triggerProblem(

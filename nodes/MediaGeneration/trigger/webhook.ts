@@ -20,10 +20,8 @@ export interface Posted {
 export async function postedTo(context: IWebhookFunctions, isHint = true): Promise<Posted> {
 	const raw = (await rawBodyOf(context)) ?? Buffer.of();
 	const bound = isHint ? POSTED_HINT : POST;
-	const text = raw
-		.subarray(0, bound.bytes)
-		.toString()
-		.replace(/^\uFEFF/, '');
+	// It drops a byte order mark.
+	const text = new TextDecoder().decode(raw.subarray(0, bound.bytes));
 	const { body, unread } = readJson(text, bound, raw.length <= bound.bytes);
 	if (unread !== undefined) throw new CallRefusal(400, `it is a body ${unread}`);
 	if (!isObject(body)) throw new CallRefusal(400, 'the body is not a JSON object');

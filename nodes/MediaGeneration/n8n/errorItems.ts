@@ -2,15 +2,15 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { JsonObject } from '../base/json';
 
-/** Whether failed items leave by a branch of their own. */
+/** Returns whether items with an error leave by a branch of their own. */
 const hasErrorBranch = ({ onError }: INode) => onError === 'continueErrorOutput';
 
-/** What "Task: Wait" reads of a failed item, and of one whose text has several parts. */
-const READ = { outcome: null, task_id: null, task_ids: null, unfinished: null };
-const READ_OF_PARTS = { part: null, parts: null, long_text: null };
+/** The fields that "Task: Wait" reads of an item with an error, and of one whose text has several parts. */
+const FIELDS = { outcome: null, task_id: null, task_ids: null, unfinished: null };
+const FIELDS_OF_PARTS = { part: null, parts: null, long_text: null };
 
 /**
- * Makes n8n send an item to the error branch, with all of its fields. n8n fills fields that a failed item lacks from the node's input, e.g.
+ * Makes n8n send an item to the error branch, with all of its fields. n8n fills fields that such an item lacks from the node's input, e.g.
  * the ID of a task that is done, so the item has those that "Task: Wait" reads; the others keep the row's value. n8n decides by the item's
  * `error`, but then reduces the JSON of every item that still has one to its message. It copies the item in between, and a copy loses a
  * hidden property.
@@ -21,8 +21,8 @@ export function toErrorBranch(
 	error: () => Error,
 ): INodeExecutionData {
 	if (!hasErrorBranch(node)) return item;
-	const ofParts = Object.hasOwn(item.json, 'task_ids') ? READ_OF_PARTS : {};
-	const sent = { ...item, json: { ...READ, ...ofParts, ...item.json } };
+	const ofParts = Object.hasOwn(item.json, 'task_ids') ? FIELDS_OF_PARTS : {};
+	const sent = { ...item, json: { ...FIELDS, ...ofParts, ...item.json } };
 	return Object.defineProperty(sent, 'error', { value: error() });
 }
 
