@@ -15,11 +15,9 @@ export interface TaskOutput {
 }
 
 const URL_NAME = /((^|_)ur[il]s?|U(r[il]|R[IL])[sS]?)$/;
-/** Names of results. Under any other name an address needs the extension of a file. */
+/** Names of results, also of what a sound was taken apart into. Under another name, an address needs the extension of a file or a name such as `page_url`. */
 const RESULT_NAME =
-	/output|result|audio|image|video|file|srt|json|transcript|caption|clip|song|music|sound|media|download/i;
-/** Names of what a sound was taken apart into. */
-const PART_NAME = /(?<!in)voice|vocal|speech|background|instrumental|stem/i;
+	/output|result|audio|image|video|file|srt|json|transcript|caption|clip|song|music|sound|media|download|(?<!in)voice|vocal|speech|background|instrumental|stem/i;
 /** Fields with smaller copies of a result. */
 const PREVIEW_NAME = /preview|thumb|poster|waveform/i;
 /** A name with such a word refers to what the request carried, to a page, or to a stream, which is gone soon after the task has ended. */
@@ -28,8 +26,11 @@ const OTHER_WORD =
 /** What people wrote, which can be an address. */
 const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
-const TO_TEXT = /^(?!.*(tts|to.?speech|dub)).*(to.?text|transcri)/i;
-/** Of tasks whose original is what they were given. That of an image can be its full size. */
+/** Returns whether tasks of a type make a text of a sound. A speech can come with a transcript. */
+export const makesText = (taskType: string): boolean =>
+	/^(?!.*(tts|to.?speech|dub)).*(to.?text|transcri)/i.test(taskType);
+
+/** Types of tasks whose `original` is what they were given. That of an image can be its full size. */
 const OF_SOUND = /tts|speech|voice|sound|audio|music|dubbing|transcri/i;
 
 function isResultName(name: string, taskType: string): boolean {
@@ -39,7 +40,7 @@ function isResultName(name: string, taskType: string): boolean {
 	return !WORDS_NAME.test(name) && !words.some(isOther);
 }
 
-/** Characters. Web servers take hardly more, and parsing a longer one would take long. */
+/** Longest address, in characters. Web servers take hardly more, and parsing a longer one would take long. */
 const MAX_ADDRESS = 8_000;
 
 /** Stands for the host of a relative address, of which only the path is used. */
@@ -54,29 +55,27 @@ function isFileAddress(text: string, name: string): boolean {
 	const isNamed = URL_NAME.test(name);
 	if (text === '') return false;
 	if (isDataUrl(text)) return text.includes(',');
-	const isWhole = /^https?:\/\//i.test(text);
+	const isAbsolute = /^https?:\/\//i.test(text);
 	// Most texts are no addresses at all.
-	if (text.length > MAX_ADDRESS || !(isWhole || isNamed)) return false;
+	if (text.length > MAX_ADDRESS || !(isAbsolute || isNamed)) return false;
 	const hasExtension = typeByExtension(extensionOf(text)) !== undefined;
-	if (isWhole) return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));
+	if (isAbsolute) return URL.canParse(text) && (hasExtension || isNamed || RESULT_NAME.test(name));
 	if (/\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
 	return (/^(\.{0,2}|\/)\/[^/]/.test(text) || hasExtension) && URL.canParse(text, NO_HOST);
 }
 
-/** Of what comes beside a sound or a picture, such as its lyrics, a playlist or a license. */
+/** Extensions of what comes beside a sound or a picture, such as its lyrics, a playlist or a license. */
 const NO_MEDIA = /^(lrc|m3u8?|ass|csv|md|xml|pdf|zip)$/;
 
-/** Characters. Taking a longer name apart would take long. */
+/** Longest name of a field, in characters. Taking a longer one apart would take long. */
 const MAX_NAME = 200;
 
-/** Of pages. */
+/** Extensions of pages, or none. */
 const PAGE = /^(html?|php|aspx?|jsp)?$/;
 
 /** Whether an address is surely no page, such as that of a license, a player or the answer itself. */
 const isSurelyFile = (url: string, name: string) =>
-	isDataUrl(url) ||
-	[RESULT_NAME, PART_NAME].some((each) => each.test(name)) ||
-	!PAGE.test(extensionOf(url));
+	isDataUrl(url) || RESULT_NAME.test(name) || !PAGE.test(extensionOf(url));
 
 /** Makes all addresses absolute, each file once. @param baseUrl undefined if no service is known: relative ones then stay as they are */
 export function resolved(
@@ -85,8 +84,8 @@ export function resolved(
 ): TaskOutput[] {
 	const files = new Map<string, TaskOutput>();
 	for (const output of outputs) {
-		const isWhole = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
-		const url = isWhole ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
+		const isFinal = /^(https?|data):/i.test(output.url) || baseUrl === undefined;
+		const url = isFinal ? output.url : (urlOf(output.url, `${baseUrl}/`)?.href ?? output.url);
 		const file = fileOf(url);
 		if (!files.has(file)) files.set(file, { ...output, url });
 	}
@@ -117,7 +116,7 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || isCaption) return 'transcript';
 	if (media === 'image' || media === 'audio') return media;
 	if (/video/i.test(name) || media === 'video') return 'file';
-	if (TO_TEXT.test(taskType) && !/audio|image/i.test(name)) return 'transcript';
+	if (makesText(taskType) && !/audio|image/i.test(name)) return 'transcript';
 	if (typeByExtension(extension) !== undefined || NO_MEDIA.test(extension)) return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
 	if (/audio/i.test(name) || /sound|speech|audio|voice|music|tts/i.test(taskType)) return 'audio';
@@ -150,11 +149,11 @@ function inOrder(files: readonly FoundFile[], type: string): FoundFile[] {
 
 /** Leaves out previews and what may be a page, where there is something better. A transcript is not better than what may be a sound. */
 function bestOf(all: readonly FoundFile[], type: string): readonly FoundFile[] {
-	const whole = all.filter(({ isPreview }) => !isPreview);
-	const sure = whole.filter(({ isSure }) => isSure);
-	const isEnough = TO_TEXT.test(type) || sure.some(({ kind }) => kind !== 'transcript');
+	const originals = all.filter(({ isPreview }) => !isPreview);
+	const sure = originals.filter(({ isSure }) => isSure);
+	const isEnough = makesText(type) || sure.some(({ kind }) => kind !== 'transcript');
 	if (isEnough && sure.length > 0) return sure;
-	return whole.length > 0 ? whole : all;
+	return originals.length > 0 ? originals : all;
 }
 
 /**
@@ -191,7 +190,7 @@ export function outputsOf(
 	}
 	const best = inOrder(bestOf([...found.values()], type), type);
 	// Beside a transcript, a sound is what was transcribed.
-	const isText = TO_TEXT.test(type) && best.some(({ kind }) => kind === 'transcript');
+	const isText = makesText(type) && best.some(({ kind }) => kind === 'transcript');
 	const results = isText ? best.filter(({ kind }) => kind === 'transcript') : best;
 	return results.map(({ url, kind }) => ({ url, kind }));
 }

@@ -3,7 +3,7 @@ import * as failures from './failures';
 import type { Failure } from '../base/outcomes';
 import { asText, isObject } from '../base/json';
 import type { CreationRequest } from './request';
-import { outputsOf, type TaskOutput } from './outputs';
+import { makesText, outputsOf, type TaskOutput } from './outputs';
 import { carriedTexts } from './ownTexts';
 import type { Task } from './task';
 
@@ -41,10 +41,9 @@ export interface Made extends Pick<CreationRequest, 'makesFile'> {
 }
 
 const FILE_RESULT = /tts|speech|voice|sound|audio|music|song|image|video|dubbing/i;
-const TEXT_RESULT = /to.?text|transcri/i;
 
 const isFileMade = ({ type = '' }: Task, { makesFile = false }: Made) =>
-	makesFile || (FILE_RESULT.test(type) && !TEXT_RESULT.test(type));
+	makesFile || (FILE_RESULT.test(type) && !makesText(type));
 
 /** Whether the result is in the task itself. A text at its root is what was asked for. */
 function hasText({ raw: { metadata, result, output } }: Task): boolean {
