@@ -12,7 +12,7 @@ import { baseNameOf } from './fileNames';
 import type { DeliveredItems, OutputFile } from './outputFile';
 import type { Delivery } from './delivery';
 import { joinParts } from './joining';
-import { charactersOf, failureOfText, partJson, type Assembly } from '../items/parts';
+import { charactersOf, failureOfText, partJson, pauseMsOf, type Assembly } from '../items/parts';
 
 export interface AssemblyInput {
 	index: number;
@@ -63,11 +63,7 @@ export async function assemble(
 		const number = all.findIndex(({ failure }) => failure !== undefined);
 		const failure = all[number]?.failure;
 		if (failure === undefined && longText.kind === 'join')
-			return await joinedItem(
-				delivery.context,
-				{ all, done: parts, pauseMs: longText.pauseMs },
-				input,
-			);
+			return await joinedItem(delivery.context, { all, done: parts }, input);
 		const outputs = all.flatMap((part) => part.outputs);
 		return {
 			items: longText.kind === 'join' ? [] : all.flatMap(({ items }) => items),
@@ -88,12 +84,12 @@ const unnamed = ({ binaryProperty: _moved, ...output }: ShownOutput): ShownOutpu
 
 async function joinedItem(
 	context: N8nContext,
-	{ all, done, pauseMs }: { all: DeliveredItems[]; done: readonly Done[]; pauseMs: number },
+	{ all, done }: { all: DeliveredItems[]; done: readonly Done[] },
 	{ assembly, settings: { files }, index }: AssemblyInput,
 ): Promise<DeliveredItems> {
 	const parts = all.map(({ files: own }) => own);
 	const joined = await joinParts(context, parts, {
-		pauseMs,
+		pauseMs: pauseMsOf(assembly),
 		baseName: baseNameOf(files.fileName) ?? `speech-${done[0]?.taskId ?? ''}`,
 		maxBytes: files.maxFileBytes,
 		withTranscript: files.transcriptInOutput,

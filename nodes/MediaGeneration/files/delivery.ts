@@ -41,10 +41,6 @@ function withShortAddresses(
 	return words.size === 0 ? raw : mapTexts(raw, (text) => words.get(text.trim()) ?? text);
 }
 
-/** Returns whether a task was made for its text: then its only files are transcripts. */
-const isTranscription = (files: readonly OutputFile[]) =>
-	files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
-
 /** Delivers the finished tasks of one run, whose downloads share the slots of each host. */
 export class Delivery {
 	private readonly deps: FetchDeps;
@@ -74,7 +70,8 @@ export class Delivery {
 		const files: OutputFile[] = settings.download
 			? await fetchFiles(offered, wanted, this.deps)
 			: offered.map((output) => ({ output }));
-		const isText = isTranscription(files);
+		// A task whose only files are transcripts was made for their text.
+		const isText = files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
 		const isRead = isText || settings.transcriptInOutput;
 		const transcript = isRead ? await this.transcriptOf(files) : undefined;
 		const said = isText && transcript?.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');

@@ -1,7 +1,6 @@
 /** Fetches a file into n8n's binary store: all of it or nothing, leaving nothing open. A download that breaks off starts over. */
 import { headerOf, retryAfterMs } from '../answers/limits';
 import { isDataUrl } from '../answers/outputs';
-import type { Clock } from '../base/clock';
 import { messageOf } from '../base/outcomes';
 import type { N8nContext } from '../n8n/execution';
 import { watched } from '../transport/byteStream';
@@ -9,12 +8,12 @@ import type { OpenFile, OpenFileFn } from '../transport/fileHost';
 import { storeChunks } from './binary';
 import { openDataUrl } from './dataUrl';
 import { storedFile, type OutputFile, type WantedFile } from './outputFile';
+import type { Pace } from './storeMemory';
 import { asDownloadError, DownloadError, refused, Transfer, type FileFacts } from './transfer';
 
-export interface DownloadDeps extends Clock {
+export interface DownloadDeps extends Pace {
 	context: N8nContext;
 	open: OpenFileFn;
-	signal?: AbortSignal | undefined;
 }
 
 /** Never rejects. */

@@ -16,10 +16,9 @@ export function worstOf(ends: readonly unknown[]): RunOutcome {
 }
 
 export function outcomesIn(items: readonly INodeExecutionData[]): RunOutcome[] {
-	return items.map(({ json }) => {
-		const isOver = json.unfinished !== true;
-		return failureIn(json)?.outcome ?? (isOver ? 'done' : 'timed_out');
-	});
+	return items.map(
+		({ json }) => failureIn(json)?.outcome ?? (json.unfinished === true ? 'timed_out' : 'done'),
+	);
 }
 
 /** Cuts a list that is longer than n8n keeps, between two IDs. */

@@ -18,12 +18,12 @@ export function charactersOf(text: Assembly['texts'][number] | undefined): numbe
 	return typeof text === 'string' ? text.length : text?.characters;
 }
 
-function leftText({ longText }: Assembly): LeftText | undefined {
-	if (longText.kind === 'off') return undefined;
-	return {
-		mode: longText.kind,
-		pause_between_parts: longText.kind === 'join' ? longText.pauseMs : 0,
-	};
+export const pauseMsOf = ({ longText }: Assembly): number =>
+	longText.kind === 'join' ? longText.pauseMs : 0;
+
+function leftText(assembly: Assembly): LeftText | undefined {
+	const { kind } = assembly.longText;
+	return kind === 'off' ? undefined : { mode: kind, pause_between_parts: pauseMsOf(assembly) };
 }
 
 /** Makes the JSON of an item that timed out: enough for "Task: Wait" to continue. @param task as last seen */
