@@ -43,7 +43,7 @@ export class ItemFields extends GivenValues {
 	pathPart(field: INodeProperties): string {
 		const text = this.requiredText(field);
 		const problem = idProblem(text);
-		if (problem === undefined) return encodeURIComponent(text);
+		if (problem === undefined) return text;
 		throw invalid(
 			`The field '${field.displayName}' can't be used in an address: it ${problem}`,
 			'Enter the ID as the service shows it.',

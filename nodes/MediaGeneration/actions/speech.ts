@@ -115,8 +115,8 @@ export const speech: Resource = {
 					const { body, labels } = item.sends(fields, speechExtraFields, apart);
 					return {
 						...{ kind: 'speech-v1', makesFile: true },
-						path: `/v1/text-to-speech/${voice}`,
-						pathFields: { voice_id: decodeURIComponent(voice) },
+						path: `/v1/text-to-speech/${encodeURIComponent(voice)}`,
+						pathFields: { voice_id: voice },
 						qs: outputFormat === undefined ? undefined : { output_format: outputFormat },
 						body,
 						labels: { ...pathLabels, ...labels },

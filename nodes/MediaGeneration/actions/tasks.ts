@@ -1,7 +1,7 @@
 /** Serves tasks made earlier, and makes tasks of kinds that have no operation of their own (docs/service.md, "Endpoints"). */
 import type { IDataObject } from 'n8n-workflow';
 import { invalid, type FailureError } from '../base/outcomes';
-import { pathProblem } from '../transport/keyedRequest';
+import { pathProblem } from '../base/url';
 import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
 import { deepMerge } from './jsonObjects';
 import type { Resource } from './operation';

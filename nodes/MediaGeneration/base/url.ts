@@ -29,3 +29,18 @@ export function idProblem(id: string): string | undefined {
 	if (sign !== undefined) return `contains the character ${sign}`;
 	return /^\s*\.{1,2}\s*(;|$)/.test(id) ? 'means another place in the path' : undefined;
 }
+
+/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */
+const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|2[35ef]|3f|5c|7f)/i;
+
+/** Servers drop spaces around it, or cut it off at a semicolon. */
+const STEP = /(?:^|\/)(?: |%20)*(\.\.?)(?: |%20)*(?:;|%3b|\/|$)/i;
+
+/** Says what is wrong with a path: what a server makes of it must not lie elsewhere (RFC 3986, 5.2.4). Continues a sentence after "it". */
+export function pathProblem(path: string): string | undefined {
+	const unsafe = UNSAFE.exec(path)?.[0];
+	if (unsafe !== undefined)
+		return unsafe.startsWith('%') ? `has the escape "${unsafe}"` : 'has a control character';
+	const step = STEP.exec(path)?.[1];
+	return step && `has the part "${step}"`;
+}

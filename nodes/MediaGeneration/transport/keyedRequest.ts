@@ -6,7 +6,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { credentialsIn } from './credentialFields';
 import { onOneLine } from '../base/words';
 import { isObject, type JsonObject } from '../base/json';
-import { urlOf } from '../base/url';
+import { pathProblem, urlOf } from '../base/url';
 
 /** Options of both HTTP helpers of n8n: the older one, which the HTTP Request node uses, has `form`, `simple` and the like. Others are dropped. */
 const PASSED_OPTIONS =
@@ -40,21 +40,6 @@ function headersBeside(keyHeader: string, given: unknown): JsonObject {
 	return Object.fromEntries(
 		headers.filter(([name, value]) => isSet(value) && !own.includes(name.trim().toLowerCase())),
 	);
-}
-
-/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */
-const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|2[35ef]|3f|5c|7f)/i;
-
-/** Servers drop spaces around it, or cut it off at a semicolon. */
-const STEP = /(?:^|\/)(?: |%20)*(\.\.?)(?: |%20)*(?:;|%3b|\/|$)/i;
-
-/** Says what is wrong with a path: what a server makes of it must not lie elsewhere (RFC 3986, 5.2.4). Continues a sentence after "it". */
-export function pathProblem(path: string): string | undefined {
-	const unsafe = UNSAFE.exec(path)?.[0];
-	if (unsafe !== undefined)
-		return unsafe.startsWith('%') ? `has the escape "${unsafe}"` : 'has a control character';
-	const step = STEP.exec(path)?.[1];
-	return step && `has the part "${step}"`;
 }
 
 function targetOf({ baseURL, url, uri }: JsonObject): URL | undefined {
