@@ -40,7 +40,7 @@ async function createAnew(run: CreatingDeps, item: Item, asked: Asked): Promise<
 		if (refusal !== undefined) return asFailed(refusal);
 		const submitted = await submit(run, asked, item.settings.timeoutMs);
 		spending.onCreation(submitted);
-		return submitted.kind === 'created' ? submitted : explained(run, item, { asked, submitted });
+		return submitted.kind === 'created' ? submitted : explained(submitted, item, asked);
 	} finally {
 		endTurn();
 	}
@@ -79,7 +79,11 @@ async function searched(
 	const { failure, sentAt } = unclear;
 	// The note comes before the search, because the execution may be stopped meanwhile.
 	ledger.unclear(asked, unclear);
-	if (failure.taskId !== undefined) return unclear;
+	if (failure.taskId !== undefined) {
+		const where = `item ${asked.slot.item} of execution ${ledger.run.executionId}`;
+		logOf(run.context).warn(`task ${failure.taskId} for ${where} may exist`);
+		return unclear;
+	}
 	const found = await findLost(run, { request, sentAt, isEarlier: false });
 	if (found.kind === 'unfound')
 		return { ...unclear, failure: withCandidates(failure, found.candidates) };
@@ -88,22 +92,17 @@ async function searched(
 	return created;
 }
 
-/** Says what to do next, and names in the log a task that may exist. */
+/** Says what to do next. */
 function explained(
-	{ context, ledger }: CreatingDeps,
+	{ failure, kind }: Exclude<Submitted, Created>,
 	{ settings }: Item,
-	{ asked, submitted }: { asked: Asked; submitted: Exclude<Submitted, Created> },
+	{ request }: Asked,
 ): Failed {
-	const { failure, kind } = submitted;
-	const { taskId } = failure;
-	if (taskId !== undefined)
-		logOf(context).warn(
-			`task ${taskId} for item ${asked.slot.item} of execution ${ledger.run.executionId} may exist`,
-		);
 	// A task whose ID is known can be fetched.
-	const isSentAgain = settings.sendUnclearAgain && kind === 'unclear' && taskId === undefined;
+	const isNamed = failure.taskId !== undefined;
+	const isSentAgain = settings.sendUnclearAgain && kind === 'unclear' && !isNamed;
 	const next = isSentAgain ? SENT_AGAIN : failure.description;
-	const advice = adviceOn(failure.message, asked.request, settings);
-	const message = missingOperation(failure, asked.request) ?? failure.message;
+	const advice = adviceOn(failure.message, request, settings);
+	const message = missingOperation(failure, request) ?? failure.message;
 	return asFailed({ ...failure, message, description: `${next}${advice}` });
 }

@@ -102,9 +102,11 @@ export function hintAtFiles(context: IExecuteFunctions, results: readonly ItemRe
 }
 
 /** Makes a run findable in the list of executions. */
-export function noteRun(run: Run, results: readonly ItemResult[]): void {
-	const { context, ledger } = run;
-	const { tasks, unnamed, credits } = run.spending.spent;
+export function noteRun(
+	{ context, ledger, spending }: Pick<Run, 'context' | 'ledger' | 'spending'>,
+	results: readonly ItemResult[],
+): void {
+	const { tasks, unnamed, credits } = spending.spent;
 	const ends = results.flatMap((result): RunOutcome[] => {
 		if (result.kind === 'failed') return [result.failure.outcome];
 		if (result.kind === 'asleep') return ['asleep'];

@@ -51,7 +51,11 @@ function startPart(run: Run, item: Item, part: Part): RunningPart {
 		const ended = haltAfter(run, item, orGivenUp(run, followed));
 		// A failure has halted the run by now: the slot goes to no creation that would be paid for in vain.
 		(await slot)();
-		return haltAfter(run, item, await withFiles(run, ended, { ...item, number: part.slot.part }));
+		return haltAfter(
+			run,
+			item,
+			await withFiles(run.delivery, ended, { ...item, number: part.slot.part }),
+		);
 	};
 	return { item, made, result: result() };
 }

@@ -4,22 +4,19 @@ import { endpointOf } from '../base/url';
 import { deliverPart } from '../files/assembly';
 import type { Delivery } from '../files/delivery';
 import type { Created } from '../task/identity';
-import { waitForTask, type Polling, type Watch } from '../task/wait';
+import { waitForTask, type Watch } from '../task/wait';
 import { broken } from '../answers/failures';
 import { addressesIn, asFailed, type Failed } from '../answers/verdict';
 import { createOnce, type CreatingDeps } from './creating';
 import type { Item, Part, PartResult } from './item';
-import type { PaidTasks } from './paidTasks';
-
-export interface PartDeps extends CreatingDeps, Pick<Polling, 'polls'> {
-	delivery: Delivery;
-	paidTasks: PaidTasks;
-	/** Aborts when the execution is about to sleep. */
-	sleepSoon: AbortController;
-}
+import type { Run } from './run';
 
 /** Gets the task of a part, which need not exist yet. Never rejects. */
-export async function taskOf(run: PartDeps, item: Item, part: Part): Promise<Created | Failed> {
+export async function taskOf(
+	run: CreatingDeps & Pick<Run, 'paidTasks'>,
+	item: Item,
+	part: Part,
+): Promise<Created | Failed> {
 	if (part.kind === 'awaits') {
 		const { taskId } = part;
 		return { kind: 'created', taskId, createdAt: run.now(), answer: { task_id: taskId } };
@@ -35,14 +32,19 @@ export async function taskOf(run: PartDeps, item: Item, part: Part): Promise<Cre
 	}
 }
 
+type FollowDeps = Pick<
+	Run,
+	'client' | 'polls' | 'now' | 'sleep' | 'runEnded' | 'sleepSoon' | 'ledger' | 'spending'
+>;
+
 /** Waits until a task has ended, or the execution is about to sleep on it. Never rejects. */
 export async function followTask(
-	run: PartDeps,
+	run: FollowDeps,
 	{ settings: { waiting, timeoutMs } }: Item,
 	{ part, made }: { part: Part; made: Created | Failed },
 ): Promise<PartResult> {
 	if (made.kind === 'failed' || waiting.kind === 'no') return made;
-	const { client, polls, now, sleep, spending, runEnded, ledger } = run;
+	const { client, polls, now, sleep, runEnded, ledger, spending } = run;
 	const { taskId, createdAt, receiveUrl } = made;
 	const sleepSoon = waiting.kind === 'suspend' ? run.sleepSoon.signal : undefined;
 	try {
@@ -76,7 +78,7 @@ function shownBy(part: Part): Pick<Watch, 'requestAddresses' | 'makesFile' | 'na
 
 /** Fetches the files of a task that is done. Never rejects. */
 export async function withFiles(
-	{ delivery }: PartDeps,
+	delivery: Delivery,
 	ended: PartResult,
 	input: Item & { number: number },
 ): Promise<PartResult> {

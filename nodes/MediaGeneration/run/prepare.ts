@@ -95,9 +95,9 @@ async function* prepareEach(
 /** Throws an `invalid` failure if the item may not run. */
 async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Promise<Item> {
 	const { context, client, ledger } = deps;
-	const { index, settings, wanted, assembly } = plan;
+	const { index, settings, assembly } = plan;
 	const files = await readFiles(context, plan.files);
-	const parts = wanted.map((each, part): Part => {
+	const parts = plan.wanted.map((each, part): Part => {
 		const slot = { item: index, part };
 		if (each.kind === 'awaits') return { ...each, slot };
 		const request = { ...each.request, ...(files.length > 0 && { files }) };
@@ -106,25 +106,29 @@ async function prepareItem(deps: PrepareDeps, plan: Plan, checks: RunChecks): Pr
 	const refusal = creditsRefusal(settings, checks.balance);
 	const item: Item = { kind: 'item', index, settings, parts, assembly, refusal };
 	for (const part of partsToCreate(item)) ledger.takeUp(part);
-	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
-	for (const { slot, request } of partsToCreate(item)) {
-		const isCalled = waking?.callable === true && checks.withCallback.has(wanted[slot.part]);
-		const receive_url = isCalled ? waking.resumeUrl : ownReceiveUrl(client, settings, checks.here);
-		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
-	}
+	setReceiveUrls(client, { plan, item }, checks);
 	// What earlier tries may have left is searched for, whatever the balance is.
 	if (refusal !== undefined && earlierKinds(ledger, item).includes('nothing'))
 		throw new FailureError(refusal);
 	return item;
 }
 
-function ownReceiveUrl(
+/** Throws an `invalid` failure if the execution can't sleep, or a Callback URL can't be used. */
+function setReceiveUrls(
 	{ credentials }: PrepareDeps['client'],
-	{ waiting, callbackReference: reference }: ItemSettings,
-	here: string | undefined,
-): string | undefined {
-	const url = waiting.callbackUrl;
-	return url && prepareReceiveUrl(url, credentials, { reference, here, now: Date.now() });
+	{ plan, item }: { plan: Plan; item: Item },
+	{ here, withCallback, ...checks }: RunChecks,
+): void {
+	const { waiting, callbackReference: reference } = item.settings;
+	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
+	for (const { slot, request } of partsToCreate(item)) {
+		const isCalled = waking?.callable === true && withCallback.has(plan.wanted[slot.part]);
+		const own = { reference, here, now: Date.now() };
+		const receive_url = isCalled
+			? waking.resumeUrl
+			: waiting.callbackUrl && prepareReceiveUrl(waiting.callbackUrl, credentials, own);
+		if (receive_url !== undefined) request.body = { ...request.body, receive_url };
+	}
 }
 
 /** Explains why Minimum Credits lets nothing be created. */

@@ -11,9 +11,9 @@ import { asFailed } from '../answers/verdict';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
 import { PaidTasks } from './paidTasks';
+import type { CreatingDeps } from './creating';
 import { continuesAfter, failureOf } from './conclude';
 import type { Item, ItemResult, PartResult } from './item';
-import type { PartDeps } from './part';
 
 /** Opens the account of a run: there is one, whatever its items are. */
 export async function openOne(context: IExecuteFunctions): Promise<ServiceClient> {
@@ -29,9 +29,14 @@ interface RunOptions extends RunSettings {
 	continueOnFail: boolean;
 }
 
-export interface Run extends PartDeps {
+export interface Run extends CreatingDeps {
 	/** One for each active task. */
 	slots: Limiter;
+	polls: Limiter;
+	/** Aborts when the execution is about to sleep. */
+	sleepSoon: AbortController;
+	paidTasks: PaidTasks;
+	delivery: Delivery;
 	/** Ends the run, unless failures become items. */
 	halt(): void;
 }
