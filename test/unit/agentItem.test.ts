@@ -52,6 +52,17 @@ test('an error keeps its next step, and what is open the IDs to wait for', () =>
 	expect(compact({ ...open, long_text: { mode: 'join' } })).toEqual({ ...open, outputs: [] });
 });
 
+test('no other field is longer than the text can be', () => {
+	const json = compact({
+		...done,
+		status: LONG,
+		type: LONG,
+		error_message: LONG,
+		task_error: { a: LONG },
+	});
+	expect(JSON.stringify(json).length).toBeLessThan(20_000);
+});
+
 test('what is no task stays as it is', () => {
 	const voice = { voice_id: 'v', name: 'Ada' };
 	expect(compact(voice)).toBe(voice);

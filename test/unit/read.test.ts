@@ -50,4 +50,8 @@ describe('secrets of API keys', () => {
 	])('%s', (_name, record, expected) => {
 		expect(maskSecrets(record)).toEqual(expected);
 	});
+
+	test('a word of many MB is read, too', () => {
+		expect(maskSecrets({ note: `sk_${'a'.repeat(9_000_000)}` }).note).toMatch(/^sk_\*{4}a{5}/);
+	});
 });

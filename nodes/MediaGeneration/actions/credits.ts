@@ -23,8 +23,8 @@ function maskSecret(secret: string): string {
  * @param isSecret by the name of a field, whose text is then masked as a whole
  */
 export function maskKeys<T>(value: T, isSecret = (_name: string) => false): T {
-	// Shorter ones are languages and names: "sk_SK.UTF-8".
-	const key = /(?<![a-z0-9])sk_[\w-]{16,}/gi;
+	// Shorter ones are languages and names: "sk_SK.UTF-8". No key is longer, and a word of some MB would overflow the stack.
+	const key = /(?<![a-z0-9])sk_[\w-]{16,2000}/gi;
 	return mapTexts(value, (text, name) =>
 		isSecret(name) ? maskSecret(text) : text.replace(key, maskSecret),
 	);

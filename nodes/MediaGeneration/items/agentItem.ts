@@ -1,7 +1,9 @@
 /** Reduces an item to what an AI agent can use: n8n puts all of a tool's output into the model's prompt. */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { isDataUrl } from '../answers/outputs';
+import { MAX_TASK_ID } from '../base/bounds';
 import { asText, isObject } from '../base/json';
+import { mapTexts } from '../base/mapTexts';
 import { present } from './itemJson';
 import { shownOutputs } from './shownItem';
 
@@ -15,6 +17,9 @@ const KEPT = [
 	// Task: Get and Get Many show these of a task that failed.
 	...['error_message', 'task_error'],
 ];
+
+/** The longest ID is as long, and no other of these texts says more. */
+const cut = (text: string) => text.slice(0, MAX_TASK_ID);
 
 /** Finds the text that is a task's result. The text of a task with a sound or a picture is its request. */
 function resultText({ text, transcript, metadata }: IDataObject): string | undefined {
@@ -41,7 +46,7 @@ export function agentItem(item: INodeExecutionData): INodeExecutionData {
 	const left = shownOutputs(item).length - outputs.length;
 	const isMedia = outputs.some(({ kind }) => kind === 'audio' || kind === 'image');
 	const text = isMedia ? undefined : resultText(json)?.slice(0, MOST_CHARACTERS);
-	const kept = Object.fromEntries(KEPT.map((name) => [name, json[name]]));
+	const kept = mapTexts(Object.fromEntries(KEPT.map((name) => [name, json[name]])), cut);
 	const more_outputs = left > 0 ? left : undefined;
 	return { ...item, json: present({ ...kept, more_outputs, outputs, text }) };
 }
