@@ -64,10 +64,11 @@ describe('a task is polled', () => {
 });
 
 describe('a service that is busy', () => {
-	test('and says so by failures that name no task, or beside a refusal: it is not the task that failed', async () => {
+	test('and says so as a failure without the ID, beside a refusal or in words of a limit: the task has not failed', async () => {
 		const refused = body('error', { success: false, error_message: 'try again' });
-		const outage = inTurn(running(), doubtful(), refused, missing(), doubtful(), done());
-		expect((await setUp(outage).run()).waited.kind).toBe('done');
+		const throttled = body('error', { message: 'Too many requests' });
+		const outage = [doubtful(), refused, throttled, missing(), doubtful()];
+		expect((await setUp(inTurn(running(), ...outage, done())).run()).waited.kind).toBe('done');
 	});
 
 	test.each([

@@ -10,7 +10,7 @@ import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
 	| { kind: 'task'; task: Task }
-	/** The task has failed, but without an ID or beside `success: false`: the request may have failed instead, so it has to last. */
+	/** The task has failed, but without an ID, beside `success: false` or by a limit: the request may have failed instead, so it has to last. */
 	| { kind: 'doubtful'; task: Task; detail: string }
 	/** Nothing usable came, try again: throttled, timed out, reset, 5xx, empty, HTML, malformed. */
 	| { kind: 'busy'; detail: string; retryAfterMs?: number; httpStatus?: number }
@@ -49,12 +49,12 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 			httpStatus: status,
 		};
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
-	const isDenied = deniesSuccess(body);
-	if (task.state !== 'failed' || (isNamed && !isDenied)) return { kind: 'task', task };
-	const beside = isNamed ? '"success": false' : 'no task ID';
-	const detail = `HTTP ${status} with the status "${task.status}" and ${beside}${words}`;
-	const isThrottled = !isNamed && limitIn(said) === 'rate';
-	return isThrottled
+	const isThrottled = limitIn(said) === 'rate';
+	const isDoubtful = !isNamed || deniesSuccess(body) || isThrottled;
+	if (task.state !== 'failed' || !isDoubtful) return { kind: 'task', task };
+	const beside = deniesSuccess(body) ? ' and "success": false' : isNamed ? '' : ' and no task ID';
+	const detail = `HTTP ${status} with the status "${task.status}"${beside}${words}`;
+	return isThrottled && !isNamed
 		? { kind: 'busy', detail, httpStatus: status }
 		: { kind: 'doubtful', task, detail };
 }
