@@ -80,7 +80,7 @@ class World {
 		callsBack = true,
 		ended = false,
 		...fields
-	}: { callsBack?: boolean; ended?: boolean; id?: string; deadline?: number } = {}) {
+	}: { callsBack?: boolean; ended?: boolean | string[]; id?: string; deadline?: number } = {}) {
 		const { id, client, start, n8n } = this;
 		const { context } = n8n;
 		const deadline = start + 5 * HOUR;
@@ -97,8 +97,8 @@ class World {
 			...fields,
 		}));
 		const asleep = { id: fields.id ?? id, tasks, resumeUrl: RESUME_URL, client, context };
-		if (ended) hurry(asleep, Object.keys(this.tasks));
-		else watchOver(asleep);
+		if (ended === false) watchOver(asleep);
+		else hurry(asleep, ended === true ? Object.keys(this.tasks) : ended);
 	}
 }
 
@@ -193,12 +193,19 @@ test('while n8n is being called for an execution, further callers change nothing
 	const world = new World({ a: { ms: 0 } });
 	world.answers = [RUNNING];
 	world.asleep({ ended: true });
-	await world.clock.advance(S / 2);
-	const counted = () => [world.polls.length, world.calls.length];
-	const before = counted();
+	await world.clock.advance(1.5 * S);
+	expect(world.calls).toHaveLength(1);
 	for (let callers = 0; callers < 10; callers += 1) world.asleep({ ended: true });
-	await world.clock.advance(0);
-	expect(counted()).toEqual(before);
+	await world.clock.advance(2 * S);
+	expect([world.polls.length, world.calls.length]).toEqual([1, 2]);
+});
+
+test('a second caller leaves the task of the first one polled like a new one', async () => {
+	const world = new World({ a: { ms: 20 * S }, b: { ms: 0 } });
+	world.asleep({ ended: ['a'] });
+	world.asleep({ ended: ['b'] });
+	await world.clock.advance(26 * S);
+	expect(world.calls).toHaveLength(1);
 });
 
 test('this process calls n8n for four executions at once, first come, first served', async () => {
