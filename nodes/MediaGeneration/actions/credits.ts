@@ -6,8 +6,7 @@ import { recordsOf } from '../answers/lists';
 import { readBody } from '../transport/reading';
 import { unreadable } from '../answers/failures';
 import { creditsOf } from '../answers/balance';
-import type { ItemFields } from './fields';
-import type { Resource, Job } from './operation';
+import { getMany, type ReadSource, type Resource } from './operation';
 import * as ui from './ui';
 
 /** Leaves enough of a secret to tell keys apart, and nothing to use. What is masked already stays. */
@@ -38,21 +37,22 @@ export function maskSecrets<T>(value: T): T {
 	return maskKeys(value, (name) => secret.test(name) || secret.test(name.toLowerCase()));
 }
 
-/** @param itemsOf undefined if the answer's body has an unexpected shape */
-function reads(
+/** @param itemsOf returns undefined for a body of an unexpected shape */
+async function itemsAt<T>(
+	from: ReadSource,
 	path: string,
-	itemsOf: (body: unknown) => JsonObject[] | undefined,
-	limitOf = (_fields: ItemFields) => Infinity,
-): Job {
-	return {
-		kind: 'reads',
-		async read(from, fields) {
-			const limit = limitOf(fields);
-			const items = itemsOf(await readBody({ ...from, path }));
-			if (items !== undefined) return items.slice(0, limit);
-			throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
-		},
-	};
+	itemsOf: (body: unknown) => T[] | undefined,
+): Promise<T[]> {
+	const items = itemsOf(await readBody({ ...from, path }));
+	if (items !== undefined) return items;
+	throw new FailureError(unreadable(path, 'the answer has an unexpected shape'));
+}
+
+/** A balance that arrives wrapped or as a text is put where workflows look for it. */
+function balanceItems(body: unknown): JsonObject[] | undefined {
+	const balance = creditsOf(body);
+	if (balance !== undefined) return [{ ...(isObject(body) ? body : {}), credits: balance }];
+	return isObject(body) ? [body] : undefined;
 }
 
 export const credits: Resource = {
@@ -64,12 +64,10 @@ export const credits: Resource = {
 			name: 'Get',
 			action: 'Get credit balance',
 			description: 'Get the credit balance of the account',
-			work: reads('/v1/credits', (body) => {
-				const balance = creditsOf(body);
-				if (!isObject(body)) return balance === undefined ? undefined : [{ credits: balance }];
-				// A balance that arrives wrapped or as a text is put where workflows look for it.
-				return [balance === undefined ? body : { ...body, credits: balance }];
-			}),
+			work: {
+				kind: 'reads',
+				read: async (from) => await itemsAt(from, '/v1/credits', balanceItems),
+			},
 		},
 	],
 };
@@ -79,17 +77,10 @@ export const apiKeys: Resource = {
 	name: 'API Key',
 	fields: ui.limitFields,
 	operations: [
-		{
-			value: 'getAll',
-			name: 'Get Many',
-			action: 'Get many API keys',
-			description: 'Get many API keys of the account, with their secrets masked',
-			work: reads(
-				'/v1/api-keys',
-				(body) =>
-					recordsOf(body)?.map((each) => maskSecrets(isObject(each) ? each : { key: each })),
-				(fields) => fields.limit(),
-			),
-		},
+		getMany('API keys', 'of the account, with their secrets masked', async (from, fields) => {
+			const limit = fields.limit();
+			const keys = await itemsAt(from, '/v1/api-keys', recordsOf);
+			return keys.slice(0, limit).map((each) => maskSecrets(isObject(each) ? each : { key: each }));
+		}),
 	],
 };

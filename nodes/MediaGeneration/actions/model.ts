@@ -2,7 +2,7 @@
 import { asText, type JsonObject } from '../base/json';
 import { joinTexts, pickList, wholeList, type ListEntry, type PickList } from './pickLists';
 import { readPages } from '../transport/pages';
-import type { Resource } from './operation';
+import { getMany, type Resource } from './operation';
 import { choice, limitFields, select } from './ui';
 
 export function modelEntry(record: JsonObject): ListEntry | undefined {
@@ -39,19 +39,10 @@ export const model: Resource = {
 	name: 'Model',
 	fields: [modelTypeField, ...limitFields],
 	operations: [
-		{
-			value: 'getAll',
-			name: 'Get Many',
-			action: 'Get many models',
-			description: 'Get many models with their IDs, if the service lists them',
-			work: {
-				kind: 'reads',
-				async read(from, fields) {
-					const type = fields.choice(modelTypeField) === 'image' ? 'image' : 'speech';
-					const { entries } = await readPages(models[type](''), { ...from, limit: fields.limit() });
-					return entries.map(({ value, record }) => ({ ...record, model_id: value }));
-				},
-			},
-		},
+		getMany('models', 'with their IDs, if the service lists them', async (from, fields) => {
+			const type = fields.choice(modelTypeField) === 'image' ? 'image' : 'speech';
+			const { entries } = await readPages(models[type](''), { ...from, limit: fields.limit() });
+			return entries.map(({ value, record }) => ({ ...record, model_id: value }));
+		}),
 	],
 };

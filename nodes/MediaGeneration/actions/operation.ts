@@ -33,6 +33,19 @@ export interface Operation {
 	work: Job;
 }
 
+/** Makes an operation that lists entries. @param what e.g. "tasks" @param details what more its description says of them */
+export const getMany = (
+	what: string,
+	details: string,
+	read: Extract<Job, { kind: 'reads' }>['read'],
+): Operation => ({
+	value: 'getAll',
+	name: 'Get Many',
+	action: `Get many ${what}`,
+	description: `Get many ${what} ${details}`,
+	work: { kind: 'reads', read },
+});
+
 export interface Resource {
 	value: string;
 	name: string;

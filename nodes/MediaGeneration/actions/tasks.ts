@@ -4,7 +4,7 @@ import { invalid, type FailureError } from '../base/outcomes';
 import { pathProblem } from '../base/url';
 import { bodyTypeField, formFields, formFiles, formTexts, isForm } from './inputFiles';
 import { deepMerge } from './jsonObjects';
-import type { Resource } from './operation';
+import { getMany, type Resource } from './operation';
 import * as ui from './ui';
 import { deleteTasks, deletionFields } from './deleteTasks';
 import { taskIdField } from './taskIds';
@@ -81,13 +81,7 @@ export const task: Resource = {
 			description: 'Get a task once, whatever its status',
 			work: { kind: 'reads', read: getTask },
 		},
-		{
-			value: 'getAll',
-			name: 'Get Many',
-			action: 'Get many tasks',
-			description: 'Get many tasks of the account, newest first, if the service lists them',
-			work: { kind: 'reads', read: listTasks },
-		},
+		getMany('tasks', 'of the account, newest first, if the service lists them', listTasks),
 		{
 			value: 'wait',
 			name: 'Wait',

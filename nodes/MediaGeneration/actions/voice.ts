@@ -10,7 +10,7 @@ import {
 	type PickRoute,
 } from './pickLists';
 import { readPages } from '../transport/pages';
-import type { Resource } from './operation';
+import { getMany, type Resource } from './operation';
 import * as ui from './ui';
 
 /** `/v3/voices` puts the provider's name before each ID. The v1 route of speech takes this provider's voices, without the name. */
@@ -71,23 +71,13 @@ export const voice: Resource = {
 	name: 'Voice',
 	fields: [...ui.limitFields, ui.filtersField([providerFilter, searchFilter])],
 	operations: [
-		{
-			value: 'getAll',
-			name: 'Get Many',
-			action: 'Get many voices',
-			description: 'Get many voices with their IDs, if the service lists them',
-			work: {
-				kind: 'reads',
-				async read(from, fields) {
-					const words = fields.text(searchFilter) ?? '';
-					const list = voicesOf(words, fields.text(providerFilter));
-					const { entries } = await readPages(list, { ...from, limit: fields.limit() });
-					return entries.map(({ value, record }) => {
-						const { voice_id: _, ...others } = record;
-						return { voice_id: value, name: value, ...others };
-					});
-				},
-			},
-		},
+		getMany('voices', 'with their IDs, if the service lists them', async (from, fields) => {
+			const list = voicesOf(fields.text(searchFilter) ?? '', fields.text(providerFilter));
+			const { entries } = await readPages(list, { ...from, limit: fields.limit() });
+			return entries.map(({ value, record }) => {
+				const { voice_id: _, ...others } = record;
+				return { voice_id: value, name: value, ...others };
+			});
+		}),
 	],
 };
