@@ -15,6 +15,8 @@ test.each<[Partial<CreationRequest>, object, string]>([
 	[{}, { ...rain, credit_cost: 5 }, 'sure'],
 	[{}, { metadata: { params: { text: 'wind' } } }, 'none'],
 	[{}, { prompt: 'rain' }, 'possible'],
+	// Of a text that was not asked for, nobody knows what it is.
+	[{}, { ...rain, lyrics: 'wind' }, 'cut'],
 	...['text', 'prompt', 'idea', 'lyrics'].flatMap(
 		(name): Array<[Partial<CreationRequest>, object, string]> => [
 			[{ body: { model_id: 'm', [name]: 'rain' } }, { [name]: 'rain' }, 'sure'],

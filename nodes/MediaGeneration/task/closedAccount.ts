@@ -22,7 +22,7 @@ export class ClosedAccount {
 	/** Queues that were refused as full, as long as anybody waits in them. */
 	readonly full = new Set<string>();
 	private wasRefused = true;
-	/** Tasks that have ended and whose slot was asked for. */
+	/** How many ended tasks have left a slot that was asked for. */
 	private endsUsed: number;
 	private pauseMs = PAUSE_MS.first;
 	/** Epoch ms. */
@@ -30,7 +30,7 @@ export class ClosedAccount {
 
 	constructor(
 		private readonly account: Account,
-		/** The last one. */
+		/** The last one that closed it. */
 		public refusal: Refusal,
 	) {
 		this.endsUsed = account.made.ends;

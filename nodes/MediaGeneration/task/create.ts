@@ -80,7 +80,7 @@ async function sendInTurn(
 		}
 		if (creation.kind === 'unclear') {
 			const { taskId } = creation.failure;
-			// Known, but not as this request's: it may be the task of an earlier request whose notes n8n lost.
+			// It may be the task of an earlier request whose notes n8n lost, so nobody knows when it was made.
 			if (taskId !== undefined) account.made.add(taskId, 0);
 			return { ...creation, sentAt };
 		}

@@ -40,7 +40,7 @@ export function placeOf(request: CreationRequest, limits: CreationLimits): Place
 	return { ...limits, queue, fullMs: 0, retries: 0, woken: new AbortController() };
 }
 
-/** Epoch ms. */
+/** Returns when its Timeout ends, in epoch ms. */
 export const deadlineOf = ({ deadline, boundsFull, fullMs }: Place): number =>
 	boundsFull ? deadline : deadline + fullMs;
 

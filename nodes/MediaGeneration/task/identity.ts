@@ -1,4 +1,4 @@
-/** Which creation it is: its run, its item and its request; and what is known of one that succeeded. */
+/** What identifies a creation (its run, item and request), and what is known of one that succeeded. */
 import { createHash } from 'crypto';
 import type { CreationRequest } from '../answers/request';
 import type { JsonObject } from '../base/json';

@@ -117,7 +117,7 @@ export class Ledger {
 		};
 		const { entries } = this.notes;
 		entries.push(entry);
-		// As the store gives it: that is what `forget` finds again.
+		// The store may wrap what it gets, and `forget` searches for what it gives back.
 		this.ofSlot(entry.slot).push(entries.at(-1) ?? entry);
 	}
 
@@ -129,7 +129,7 @@ export class Ledger {
 			const entry = this.newestOf(asked.slot);
 			if (entry === undefined) return;
 			Object.assign(entry, { createdAt: toNote(createdAt), taskId });
-			// Each save of the execution writes it.
+			// n8n writes it whenever it saves the execution.
 			if (JSON.stringify(answer).length <= 10_000) entry.answer = this.clean(answer);
 			delete entry.request;
 			delete entry.failure;

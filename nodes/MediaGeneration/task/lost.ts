@@ -36,11 +36,11 @@ export interface Sought extends Pick<Asked, 'request'> {
 interface Unfound {
 	kind: 'unfound';
 	candidates: ListedTask[];
-	/** Why the list does not show whether there is a task. */
+	/** Why the list does not show whether there is a task; undefined if it does. */
 	unread: Failure | undefined;
 }
 
-/** What is created has no receive URL, because a found task may call another execution. */
+/** A task that is found has no receive URL, because it may call another execution. */
 export type Finding = Created | Unfound;
 
 /** When to read the list, in ms: a task can appear late, and the list can be busy. */
@@ -77,13 +77,13 @@ export async function findLost(deps: SearchDeps, sought: Sought): Promise<Findin
 		await sleep(since + ms - now(), runEnded);
 		if (runEnded.aborted) break;
 		const isYoung = since + ms < endedBefore + LISTED_AFTER_MS;
-		const read = await attemptAsync(async () => await readOnce(deps, sought, isYoung));
-		const finding = read.ok ? read.value : { ...found, unread: read.failure };
+		const reading = await attemptAsync(async () => await readOnce(deps, sought, isYoung));
+		const finding = reading.ok ? reading.value : { ...found, unread: reading.failure };
 		if (finding.kind === 'created') return finding;
 		found = finding;
 		if (isEarlier && found.unread === undefined) break;
 		// A deployment can make any route answer 404 for a moment.
-		if (!read.ok && read.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
+		if (!reading.ok && reading.failure.outcome === 'rejected' && (refusals += 1) > 1) break;
 	}
 	return found;
 }

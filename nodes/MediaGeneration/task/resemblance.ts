@@ -42,7 +42,7 @@ export type Resemblance =
 	| 'possible'
 	/** It repeats the text as far as the list shows it. */
 	| 'cut'
-	/** It repeats the whole text, and whatever else it repeats is equal. */
+	/** It repeats the full text, and whatever else it repeats is equal. */
 	| 'sure';
 
 export function resemblance(raw: JsonObject, request: CreationRequest): Resemblance {
@@ -51,6 +51,7 @@ export function resemblance(raw: JsonObject, request: CreationRequest): Resembla
 	const asked = valuesIn({ body, qs, pathFields, onV3 });
 	const repeated = valuesIn(raw);
 	const isCut = isTextCut(raw);
+	/** Undefined if the task does not say. */
 	const resembles = (name: string, isLike: Likeness) => {
 		const [values = [], says] = [asked.get(name), repeated.get(name)];
 		return says && values.some((one) => says.some((its) => isLike(one, its)));
@@ -65,6 +66,6 @@ export function resemblance(raw: JsonObject, request: CreationRequest): Resembla
 	const isType = said === undefined || isSoundEffect(said) === isSoundEffect(path);
 	const isSame = isType && [...asked.keys()].every((name) => same(name) !== false);
 	if (!isSame || !CONTENT.some((name) => same(name))) return 'possible';
-	const isWhole = CONTENT.every((name) => resembles(name, isEqual) !== false);
-	return isWhole && isCut !== true ? 'sure' : 'cut';
+	const isFull = CONTENT.every((name) => resembles(name, isEqual) !== false);
+	return isFull && isCut !== true ? 'sure' : 'cut';
 }

@@ -29,9 +29,9 @@ interface Spent {
 	execution: string;
 	/** Credits by which the balance has fallen. A rise, such as a refund, is not subtracted. */
 	fallen: number;
-	/** As last seen. */
+	/** The balance as last seen. */
 	balance?: number;
-	/** Whether nothing was created since. */
+	/** Whether nothing was created since that was seen. */
 	isCurrent: boolean;
 }
 
@@ -71,13 +71,13 @@ export class Spending {
 
 	private async excess(maximum: number): Promise<Failure | undefined> {
 		const { client, signal } = this.deps;
-		const read = this.kept.isCurrent ? undefined : await readBalance({ client, signal });
-		if (read?.ok === false)
+		const answer = this.kept.isCurrent ? undefined : await readBalance({ client, signal });
+		if (answer?.ok === false)
 			return invalid(
-				`'Stop After Credits' needs the balance of the account: ${read.failure.message}`,
+				`'Stop After Credits' needs the balance of the account: ${answer.failure.message}`,
 				'No task was created for this item. Run the remaining items later, or remove the option.',
 			).failure;
-		this.updateBalance(read?.value);
+		this.updateBalance(answer?.value);
 		const { fallen } = this.kept;
 		if (fallen < maximum) return undefined;
 		return invalid(

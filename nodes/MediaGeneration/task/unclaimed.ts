@@ -1,9 +1,9 @@
-/** Notes that nobody uses: of the executions that n8n's Retry repeats, and of calls of the same agent that have ended. */
+/** Entries that nobody uses: those of executions that n8n's Retry repeats, and those of an agent's calls that have ended. */
 import { getOrCreate } from '../base/boundedMap';
 import type { NodeRun } from './identity';
 import type { Entry } from './entries';
 
-/** Names who has read what a run handed out: the agent, or the nodes after that run. n8n's Retry repeats it as a whole. */
+/** Names who got what a run handed out: the agent, or the nodes after that run. n8n's Retry repeats all of it. */
 export const readerOf = ({ call, runIndex }: NodeRun): string => call?.agent ?? String(runIndex);
 
 /** An entry with a task is worth most, then one that may have become a task. */

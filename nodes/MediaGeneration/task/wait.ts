@@ -50,7 +50,7 @@ interface SoFar {
 	kind: 'running';
 	seen: Seen;
 	last: Poll | undefined;
-	/** As last shown. */
+	/** The task as last shown. */
 	task: Task | undefined;
 	/** Polls that showed it as done but without a file. */
 	fileless: number;
