@@ -72,10 +72,8 @@ export async function assemble(
 			files: all.flatMap(({ files }) => files),
 		};
 	} catch (error) {
-		const failure = broken(error, 'done', taskIds[0]);
-		const outputs = parts.flatMap((part) => part.outputs);
-		const ofText = failureOfText(failure, { assembly, taskIds });
-		return { items: [], outputs, failure: ofText, files: [] };
+		const failure = failureOfText(broken(error, 'done', taskIds[0]), { assembly, taskIds });
+		return { items: [], outputs: parts.flatMap(({ outputs }) => outputs), failure, files: [] };
 	}
 }
 

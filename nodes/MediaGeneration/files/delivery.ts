@@ -72,22 +72,15 @@ export class Delivery {
 			: offered.map((output) => ({ output }));
 		// A task whose only files are transcripts was made for their text.
 		const isText = files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
-		const isRead = isText || settings.transcriptInOutput;
-		const transcript = isRead ? await this.transcriptOf(files) : undefined;
-		const said = isText && transcript?.map(({ text }) => text.replace(/\s+/g, ' ')).join(' ');
+		const isShown = settings.transcriptInOutput;
+		const spoken = isText || isShown ? await this.transcriptOf(files) : undefined;
+		const said = isText && spoken?.map((each) => each.text.replace(/\s+/g, ' ')).join(' ');
+		const [text, transcript] = [said || undefined, isShown ? spoken : undefined];
 		const { hint, failure } = shortfallOf(done, files);
 		const raw = withShortAddresses(done, { offered, files }, settings);
 		const fields = task.state === 'failed' ? withoutEmptyError(raw) : fieldsOf(raw);
-		const json = {
-			...fields,
-			task_id: taskId,
-			...present({
-				text: said || undefined,
-				transcript: settings.transcriptInOutput ? transcript : undefined,
-				hint,
-			}),
-			...extra,
-		};
+		const shown = present({ text, transcript, hint });
+		const json = { ...fields, task_id: taskId, ...shown, ...extra };
 		return { ...itemsOf(files, settings, { json, index }), failure, files };
 	}
 
