@@ -203,6 +203,7 @@ describe('and nowhere else, in words that do not hold it', () => {
 		...['/t1/..%2ft2', '/t1/..%5ct2', '/t1/..;/t2', '/t1/%252e%252e/t2', '/t1/..%2520/t2'],
 		...['/t1/a%00b', '/t1/..%3f/t2', '/t1/..%23/t2', '/t1/%%32e%%32e/t2', '/t1/a%7Fb', '/t1/100%'],
 		...['/t1/gen%2F42', '/t1/a%5cb', '/t1/a%2eb', '/t1/..%20/t2', '/t1/%20../t2', '/t1/..%3B/t2'],
+		...['/t1/%c0%ae%c0%ae/t2', '/t1/..%C0%AFt2', '/t1/%c1%9c', '/t1/%e0%80%ae'],
 		...['/t1/.;/t2', '/t1/a/..;a', '/t1/a/..%3Ba'],
 	])('%s beside the path of the Base URL', async (path) => {
 		const message = await refused({ url: BASE + path }, { baseUrl: `${BASE}/t1` });

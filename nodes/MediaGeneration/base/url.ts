@@ -30,8 +30,8 @@ export function idProblem(id: string): string | undefined {
 	return /^\s*\.{1,2}\s*(;|$)/.test(id) ? 'means another place in the path' : undefined;
 }
 
-/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that are none. No ID has them. */
-const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|2[35ef]|3f|5c|7f)/i;
+/** Control characters, and escapes of what separates or leads elsewhere once a server decodes them, or that UTF-8 lacks. No ID has them. */
+const UNSAFE = /[\0-\x1f\x7f]|%(?![\da-f]{2})|%([01].|c[01]|e0%[89]|f0%8|2[35ef]|3f|5c|7f)/i;
 
 /** Servers drop spaces around it, or cut it off at a semicolon. */
 const STEP = /(?:^|\/)(?: |%20)*(\.\.?)(?: |%20)*(?:;|%3b|\/|$)/i;
