@@ -11,12 +11,12 @@ import type { WaitingTask } from '../suspend/notes';
 import { suspend, type SuspendedItem } from '../suspend/suspend';
 import { broken } from '../answers/failures';
 import { failedWith } from './conclude';
-import type { ItemResult, RunningPart } from './item';
+import { suspends, type ItemResult, type RunningPart } from './item';
 import { hintAtSleep } from './hints';
 import { includedInput, type Report } from './output';
 import type { Run } from './run';
 
-/** Ends the wait of the items that sleep, after their grace period. */
+/** Ends the wait for the tasks that the execution can sleep on, after the grace period. */
 export async function sleepWhenPossible(
 	{ context, sleepSoon, sleep }: Pick<Run, 'context' | 'sleepSoon' | 'sleep'>,
 	running: readonly RunningPart[],
@@ -28,15 +28,14 @@ export async function sleepWhenPossible(
 	if (graces.length === 0) return;
 	// Each task that the execution can sleep on has to exist, and all others have to end.
 	await Promise.all(
-		running.map(async ({ item: { settings }, made, result }) =>
-			settings.waiting.kind === 'suspend' ? await made : await result,
-		),
+		running.map(async ({ item, made, result }) => (suspends(item) ? await made : await result)),
 	);
 	const graceMs = graces.reduce((one, other) => Math.max(one, other));
 	await sleep(Math.max(graceMs, timerLeftMs(context)), allEnded);
 	sleepSoon.abort();
 }
 
+/** Returns the node's output. A run that can't sleep ends, and its items fail with the IDs of their tasks. */
 export async function goToSleep(
 	{ context, client, spending }: Pick<Run, 'context' | 'client' | 'spending'>,
 	report: Report,

@@ -46,7 +46,7 @@ async function createAnew(run: CreatingDeps, item: Item, asked: Asked): Promise<
 	}
 }
 
-/** Sends a creation with a note of it. */
+/** Notes a creation, sends it, and searches for its task if the answer is unclear. */
 async function submit(run: CreatingDeps, asked: Asked, timeoutMs: number): Promise<Submitted> {
 	const { request, slot } = asked;
 	const { client, ledger, now } = run;

@@ -19,7 +19,7 @@ const REMEMBERED_MS = 60 * 60_000;
 /** The log has all of them. */
 const IDS_SHOWN = 10;
 
-/** By node and the requests of an item. */
+/** Keyed by the node and an item's requests. */
 const testRuns = new BoundedMap<string, TestRun>();
 
 type TestDeps = Pick<Run, 'context' | 'ledger' | 'now'>;

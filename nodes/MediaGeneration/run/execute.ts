@@ -22,7 +22,7 @@ export async function runOperation(
 	continueOnFail: boolean,
 ): Promise<INodeExecutionData[]> {
 	return await cleanly(context, async () => {
-		// Read before anything is paid for, because n8n may fail later.
+		// This is asked before anything is paid for, because n8n may fail later.
 		const isTool = isToolRun(context);
 		const output = await carryOut({ context, continueOnFail });
 		return isTool ? output.map(agentItem) : output;

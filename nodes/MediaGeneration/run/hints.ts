@@ -125,13 +125,13 @@ export function showCosts(context: IExecuteFunctions, spending: Spending | undef
 }
 
 export function hintAtFailures(context: IExecuteFunctions, results: readonly ItemResult[]): void {
-	const failed = failuresIn(results).length;
-	if (failed === 0) return;
+	const { length: count } = failuresIn(results);
+	if (count === 0) return;
 	const where =
 		context.getNode().onError === 'continueErrorOutput'
 			? ' and went to the error branch'
 			: `, see the field 'outcome'; the option 'Include Input' shows which`;
-	showHint(context, 'warning', `${failed} of ${results.length} items failed${where}`);
+	showHint(context, 'warning', `${count} of ${results.length} items failed${where}`);
 }
 
 /** A node can't fail when it wakes, so a failed task needs a node after this one that fails for it. */

@@ -46,6 +46,9 @@ export function earlierKinds(ledger: Ledger, item: Item): Array<Earlier['kind']>
 	return partsToCreate(item).map((part) => ledger.earlierOf(part).kind);
 }
 
+export const suspends = ({ settings }: Pick<Plan, 'settings'>): boolean =>
+	settings.waiting.kind === 'suspend';
+
 /** A task that the execution can sleep on. */
 export type SleepingPart =
 	/** `delivered` is undefined until its files are fetched. */
@@ -64,7 +67,7 @@ export type PartResult =
 	/** The creation's answer is output without waiting. */
 	| Created
 	| Failed
-	/** Given up, because the run is going to fail anyway. */
+	/** Given up, because another item has ended the run. */
 	| { kind: 'halted'; taskId: string | undefined };
 
 /** A part that has begun. Its promises never reject. */

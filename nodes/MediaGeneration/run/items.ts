@@ -42,7 +42,6 @@ function startItem(run: Run, item: Item): RunningItem {
 	return { kind: 'running', parts, result: result() };
 }
 
-/** A task that this node creates holds a slot until it has ended. */
 function startPart(run: Run, item: Item, part: Part): RunningPart {
 	const slot = part.kind === 'creates' ? run.slots.take() : Promise.resolve(() => undefined);
 	const made = slot.then(async () => await taskOf(run, item, part));

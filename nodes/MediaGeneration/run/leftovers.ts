@@ -1,7 +1,4 @@
-/**
- * What a run leaves behind: tasks that are or may be paid for, of this try and those before. Its log names them, the error that ends it,
- * and the items that it refuses.
- */
+/** What a run leaves behind: tasks that are or may be paid for, of this try and those before. Its log and its error name them. */
 import { itemsInWords } from '../base/words';
 import type { Ledger } from '../task/ledger';
 import type { FailedResult, ItemState } from './item';
@@ -25,17 +22,17 @@ const tasksOf = (each: ItemState) =>
 
 export function leftoversOf(ledger: Ledger, items: readonly ItemState[]): Leftovers {
 	const { made, unclear: before } = ledger.left;
-	const failed = failuresIn(items);
+	const failures = failuresIn(items);
 	const madeIds = new Set<string | undefined>(made.map(({ taskId }) => taskId));
 	const known = new Set([...made.map(({ taskId }) => taskId), ...items.flatMap(tasksOf)]);
-	const now = failed.map(({ index: item, failure }) => ({ item, failure }));
+	const now = failures.map(({ index: item, failure }) => ({ item, failure }));
 	const unclear = [...before, ...now.filter(({ failure }) => failure.outcome === 'unknown')];
 	const named = unclear
 		.flatMap(({ failure: { taskId, parts } }) => [taskId ?? [], parts?.taskIds ?? []].flat())
 		.filter((taskId) => !known.has(taskId));
 	// An ID that the user entered and the service does not know is no paid task.
 	const useless = new Set(
-		failed.map(({ failure: { outcome, taskId, httpStatus } }) =>
+		failures.map(({ failure: { outcome, taskId, httpStatus } }) =>
 			outcome === 'failed' || (httpStatus === 404 && !madeIds.has(taskId)) ? taskId : undefined,
 		),
 	);
@@ -47,14 +44,14 @@ export function leftoversOf(ledger: Ledger, items: readonly ItemState[]): Leftov
 	};
 }
 
-/** For the log of an execution that continues. */
+/** Names what may be paid for, in the log of an execution that continues. */
 export function wordsForUnclear({ unclearItems, namedTaskIds }: Leftovers): string {
 	if (unclearItems.length === 0) return '';
 	const named = namedTaskIds.length > 0 ? ` It named: ${namedTaskIds.join(', ')}.` : '';
 	return ` Tasks of ${itemsInWords(unclearItems)} may exist and be paid for, because the answer to their creation never came: check at the service.${named}`;
 }
 
-/** For the log of an execution that ends. */
+/** Names all of it, in the log of an execution that ends. */
 export function wordsForAll(leftovers: Leftovers): string {
 	const { taskIds } = leftovers;
 	const tasks =
@@ -64,7 +61,7 @@ export function wordsForAll(leftovers: Leftovers): string {
 	return `${wordsForUnclear(leftovers)}${tasks}`;
 }
 
-/** The free way, for the beginning of an error. n8n offers it for an execution that failed. */
+/** An error begins with what costs nothing. n8n offers it for an execution that failed. */
 export const RETRY = 'Press Retry on this execution: it keeps what is paid. ';
 
 /** Says in the error of the first failure what became of the rest, and what a new execution would cost. */

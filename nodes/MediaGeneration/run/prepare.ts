@@ -18,6 +18,7 @@ import {
 	earlierKinds,
 	failedResult,
 	partsToCreate,
+	suspends,
 	type Item,
 	type ItemResult,
 	type Part,
@@ -59,9 +60,9 @@ async function checkRun(
 	plans: readonly Plan[],
 ): Promise<RunChecks> {
 	const { credentials } = client;
-	const sleeping = plans.filter(sleeps);
-	const suspends = async () => await checkSuspension(context, credentials.baseUrl);
-	const waking = sleeping.length > 0 ? await attemptAsync(suspends) : undefined;
+	const sleeping = plans.filter(suspends);
+	const check = async () => await checkSuspension(context, credentials.baseUrl);
+	const waking = sleeping.length > 0 ? await attemptAsync(check) : undefined;
 	const longest = sleeping.reduce((most, { settings }) => Math.max(most, settings.timeoutMs), 0);
 	if (waking?.ok === true) warnOfWorkflowTimeout(context, longest);
 	const urls = plans.map(({ settings }) => settings.waiting.callbackUrl);
@@ -73,8 +74,6 @@ async function checkRun(
 	const withCallback = new Set(created.filter((_, index) => isCalledBack(index, created.length)));
 	return { waking, balance, here, withCallback };
 }
-
-const sleeps = ({ settings }: Plan) => settings.waiting.kind === 'suspend';
 
 async function* prepareEach(
 	deps: PrepareDeps,
@@ -120,7 +119,7 @@ function setReceiveUrls(
 	{ here, withCallback, ...checks }: RunChecks,
 ): void {
 	const { waiting, callbackReference: reference } = item.settings;
-	const waking = sleeps(plan) && checks.waking ? valueOf(checks.waking) : undefined;
+	const waking = suspends(plan) && checks.waking ? valueOf(checks.waking) : undefined;
 	for (const { slot, request } of partsToCreate(item)) {
 		const isCalled = waking?.callable === true && withCallback.has(plan.wanted[slot.part]);
 		const own = { reference, here, now: Date.now() };

@@ -30,7 +30,7 @@ interface RunOptions extends RunSettings {
 }
 
 export interface Run extends CreatingDeps {
-	/** One for each active task. */
+	/** A task that this node creates holds one until it has ended. */
 	slots: Limiter;
 	polls: Limiter;
 	/** Aborts when the execution is about to sleep. */
