@@ -37,7 +37,7 @@ export type Creation =
 export const UNCLEAR_ADVICE =
 	'It may be paid for, so it is not sent again: look at the tasks and credits of the account at the service. If the task is there, fetch it with "Task: Wait" and its ID; if not, start a new execution for this item, or add the option "Resend If Answer Was Lost".';
 
-/** With the option "Resend If Answer Was Lost". */
+/** The same with the option "Resend If Answer Was Lost". */
 export const SENT_AGAIN =
 	'It may be paid for. The next try sends it again if its task is not found, because the option "Resend If Answer Was Lost" is on: look at the tasks and credits of the account first.';
 
@@ -49,7 +49,7 @@ function rejected(message: string, advice: string, httpStatus?: number): Failure
 const ELSEWHERE =
 	'The Base URL redirects elsewhere, and the API key is never sent along. Enter the final address in the credential.';
 
-/** By status. Only the redirects listed here are refusals: they ask for the same request elsewhere, so this one did nothing (RFC 9110, 15.4). */
+/** Advice by status. Only the redirects listed here are refusals: they ask for the same request elsewhere, so this one did nothing (RFC 9110, 15.4). */
 const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
 	0: 'Correct the fields that the message names, or check the credits.',
 	301: ELSEWHERE,
@@ -79,10 +79,10 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 	],
 };
 
-/** Whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
+/** Returns whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
-/** What decides about an answer. */
+/** What the meaning of an answer depends on. */
 interface Evidence {
 	said: Said;
 	/** The service's words, for messages. */
@@ -94,7 +94,7 @@ interface Evidence {
 	createdId: string | undefined;
 	/** A task that may be the new one. */
 	named: NamedTask | undefined;
-	/** Whether a refusal names it. */
+	/** Whether a refusal names that task. */
 	isInRefusal: boolean;
 }
 

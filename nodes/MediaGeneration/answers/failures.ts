@@ -35,7 +35,7 @@ export function cancelled(taskId: string, status: string | undefined): Failure {
 	return { outcome: 'cancelled', message, description, taskId, status };
 }
 
-/** For a task that the service does not show. */
+/** Describes a task that the service does not show. */
 export function notShown(taskId: string, poll: Poll & { kind: 'denied' | 'missing' }): Failure {
 	const { kind, detail, httpStatus } = poll;
 	const why = quote(detail) ?? 'no reason given';
@@ -81,7 +81,7 @@ export function broken(
 	return { outcome: 'undelivered', message, description, taskId, status: 'done' };
 }
 
-/** For a task that should have made a file. */
+/** Describes a task that should have made a file, but names none. */
 export function withoutOutputs(taskId: string, task: Task): Failure {
 	const { metadata } = task.raw;
 	const reason = quote(task.errorText);

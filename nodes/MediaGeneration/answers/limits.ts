@@ -20,7 +20,7 @@ function pauseIn(headers: Record<string, unknown>): number | undefined {
 	return waitMs >= 0 ? waitMs : undefined;
 }
 
-/** Like {@link askedPauseMs}, of a header alone, and five minutes at most. */
+/** Like {@link askedPauseMs}, but from a header alone, and five minutes at most. */
 export function retryAfterMs(headers: Record<string, unknown>): number | undefined {
 	const waitMs = pauseIn(headers);
 	return waitMs && Math.min(waitMs, MAX_RETRY_AFTER_MS);
@@ -59,7 +59,7 @@ export function limitIn(said: Said): 'cap' | 'rate' | 'ambiguous' {
 	return isRate ? 'rate' : 'ambiguous';
 }
 
-/** Whether it is about running or queued tasks, not about requests. */
+/** Returns whether a limit is about running or queued tasks, not about requests. */
 export const isAboutTasks = (said: Said): boolean => FULL.test(wordsOf(said));
 
 export const isServerBusy = ({ reasons }: Said): boolean => /server.?busy/i.test(reasons);

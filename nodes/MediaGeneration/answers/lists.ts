@@ -48,7 +48,7 @@ function saysMore(places: readonly JsonObject[]): boolean | undefined {
 export type EntryOf<Entry> = (record: JsonObject) => Entry | Entry[] | undefined;
 
 export interface ListPage<Entry> {
-	/** Those that no page before has shown. */
+	/** Entries that no earlier page has shown. */
 	entries: Entry[];
 	/** Whether another page follows; undefined if nobody knows. */
 	more: boolean | undefined;
@@ -75,7 +75,7 @@ export class ListSeen<Entry> {
 		this.isReadable &&= readable.length === records.length;
 		const places = objectsAround(body);
 		for (const place of places) this.total = Math.max(this.total, totalOf(place));
-		// Elsewhere a count can be of anything.
+		// Deeper down, a count can be of anything.
 		if (isObject(body)) this.total = Math.max(this.total, asNumber(body.count) ?? 0);
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));

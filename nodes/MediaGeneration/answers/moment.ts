@@ -1,7 +1,7 @@
 /** Reads times of any shape. A wrong one would rule out the task that a lost creation made. */
 import { asNumber, isGiven, trimmedText } from '../base/json';
 
-/** Characters: parsing a longer text would take long. */
+/** Longest time, in characters. Parsing a longer text would take long. */
 const MAX_TIME = 64;
 
 /** Names its zone, and can't be read in two ways: ISO 8601, or as in HTTP. */

@@ -23,7 +23,7 @@ const PREVIEW_NAME = /preview|thumb|poster|waveform/i;
 /** A name with such a word refers to what the request carried, to a page, or to a stream, which is gone soon after the task has ended. */
 const OTHER_WORD =
 	/^(receive|callback|webhook|ref(erence)?s?|inputs?|sources?|init|uploads?|requests?|prompts?|param(eter)?s?|page|share|status|poll|cancel|dashboard|task|self|api|docs?|avatar|logo|icon|user|author|profile|model|streams?)$/i;
-/** What people wrote, which can be an address. */
+/** Names of what people wrote, which can be an address. */
 const WORDS_NAME = /^(text|title|lyrics|name|description|message|error|error_message)$/i;
 
 /** Returns whether tasks of a type make a text of a sound. A speech can come with a transcript. */

@@ -13,12 +13,12 @@ export const carriedTexts = (request: unknown): string[] =>
 export const ownTextsOf = ({ body, pathFields, qs }: Carrier): string[] =>
 	carriedTexts([body, pathFields, qs]);
 
-/** Characters of the words. */
+/** How many characters of the service's words count. */
 const MAX_WORDS = 2_000;
-/** Characters in a row that no two texts share by chance. */
+/** So many characters in a row are a quote: no two texts share them by chance. */
 const QUOTED = 12;
 
-/** Returns a function that lists what of so many characters a text shares with some words. It goes through the text once, which can be long. */
+/** Returns a function that lists the parts of a length that a text shares with some words. It goes through the text, which can be long, once. */
 function sharing(words: string, length: number): (text: string) => Set<string> {
 	// Three characters say of most places that nothing there is shared.
 	const keyAt = (within: string, at: number) =>
@@ -42,7 +42,7 @@ function sharing(words: string, length: number): (text: string) => Set<string> {
 	};
 }
 
-/** Returns how long the longest beginning of some words is that a text has. @param least so much it surely has */
+/** Returns the length of the longest beginning of some words that a text contains. @param least a length that it surely contains */
 function quotedLength(words: string, text: string, least: number): number {
 	let length = least;
 	let at = text.indexOf(words.slice(0, length));
@@ -56,7 +56,7 @@ function quotedLength(words: string, text: string, least: number): number {
 /** Takes out of a service's words what the request said, which services quote, often only in part. */
 export function withoutOwnTexts(words: string, own: readonly string[]): string {
 	let left = words.slice(0, MAX_WORDS);
-	/** By length, for the words that are left. */
+	/** What looks for shared parts of a length in the words that are left. */
 	const sharedBy = new Map<number, ReturnType<typeof sharing>>();
 	for (const text of own) {
 		const length = Math.min(text.length, QUOTED);

@@ -67,12 +67,12 @@ export interface RequiredRefusals {
 
 /** Ends the wait for a paid task, polled or asleep. */
 export const PAID: RequiredRefusals = { polls: 3, ms: 60_000 };
-/** For any other question, which is asked once more. */
+/** Ends any other question, which is asked once more. */
 export const TWICE: RequiredRefusals = { polls: 2, ms: 0 };
 
 /** What the polls of a task have shown so far. */
 export interface Seen {
-	/** Unusable answers in a row. */
+	/** How many unusable answers came in a row. */
 	busy: number;
 	/** Refusals and doubtful failures since the task was last shown. `since` is epoch ms. */
 	refused: { polls: number; since: number };

@@ -35,7 +35,7 @@ export function codeInside(body: unknown): number | undefined {
 	return inner ?? (deniesSuccess(body) ? 0 : undefined);
 }
 
-/** The same for an answer that is no task: a task has a status and an error of its own. */
+/** Like {@link codeInside}, for an answer that is no task: a task has a status and an error of its own. */
 export function refusalInside(body: unknown): number | undefined {
 	if (!isObject(body)) return undefined;
 	const { status, error, errors } = body;

@@ -9,9 +9,9 @@ import { withoutOwnTexts } from './ownTexts';
 import { isFilled, type Answer } from './reply';
 import { walk, type Found } from './walk';
 
-/** Reasons that are quoted from one error. */
+/** How many reasons of one error are quoted. */
 const MAX_REASONS = 10;
-/** Characters of a reason. */
+/** How many characters of a reason are quoted. */
 const MAX_REASON = 1_000;
 
 function fieldOfError({ loc, field, param, propertyPath }: JsonObject): string | undefined {
@@ -82,7 +82,7 @@ export interface Said {
 	unparsed: string;
 	/** For people: the status, with the service's own words or why there are none. */
 	words: string;
-	/** Whether that is the status alone. */
+	/** Whether `words` are the status alone. */
 	isSilent: boolean;
 	/** Whether something in front of the service has answered: a page where JSON belongs. */
 	isPage: boolean;

@@ -1,4 +1,4 @@
-/** Reads what answers say about a task and about the account. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
+/** Reads what answers say about a task. Sources: docs/service.md, "Resources", "Shapes" and "Status". */
 import { MAX_DEPTH, MAX_TEXT } from '../base/bounds';
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { deniesSuccess, type Answer } from './reply';
@@ -10,7 +10,7 @@ export interface Task {
 	/** `running` is every status that is neither `done` nor `error`. */
 	state: 'running' | 'done' | 'failed';
 	status: string;
-	/** 0 to 100. */
+	/** From 0 to 100. */
 	progress: number | undefined;
 	type: string | undefined;
 	/** A running task can have one, too. */
@@ -18,7 +18,7 @@ export interface Task {
 	raw: JsonObject;
 }
 
-/** Returns an ID. Services have zeros for none. */
+/** Returns an ID. Some services send zeros for none. */
 export function asId(value: unknown): string | undefined {
 	const text = asText(value);
 	return text === undefined || /^[0-]+$/.test(text) ? undefined : text;

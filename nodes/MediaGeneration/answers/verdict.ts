@@ -36,7 +36,7 @@ export type Verdict =
 
 /** What is known of the request that made a task. */
 export interface Made extends Pick<CreationRequest, 'makesFile'> {
-	/** Addresses in it, which are not results. */
+	/** Addresses that it carries, which are no results. */
 	requestAddresses?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ const FILE_RESULT = /tts|speech|voice|sound|audio|music|song|image|video|dubbing
 const isFileMade = ({ type = '' }: Task, { makesFile = false }: Made) =>
 	makesFile || (FILE_RESULT.test(type) && !makesText(type));
 
-/** Whether the result is in the task itself. A text at its root is what was asked for. */
+/** Returns whether the result is in the task itself. A text at its root is what was asked for. */
 function hasText({ raw: { metadata, result, output } }: Task): boolean {
 	const { text, transcript, transcription } = isObject(metadata) ? metadata : {};
 	return [text, transcript, transcription, metadata, result, output].some(

@@ -40,15 +40,24 @@ const LONG_NUMBERS = /(?<![-+.eE\d])\d{16,40}(?![-+.eE\d])/g;
 
 /** Makes a text of each number that a double can't hold: a rounded ID is another task's. @param json valid, so that its texts end */
 function withExactNumbers(json: string): string {
-	let [at, isText] = [0, false];
-	return json.replace(LONG_NUMBERS, (found, place: number) => {
-		for (; at < place; at += 1) {
-			const sign = json[at];
-			if (sign === '"') isText = !isText;
-			else if (sign === '\\') at += 1;
-		}
-		return isText || Number.isSafeInteger(Number(found)) ? found : `"${found}"`;
-	});
+	const parts: string[] = [];
+	for (let at = 0; at < json.length;) {
+		const opens = json.indexOf('"', at);
+		const closes = opens < 0 ? json.length : endOfText(json, opens);
+		const beforeText = json.slice(at, opens < 0 ? json.length : opens);
+		const exact = beforeText.replace(LONG_NUMBERS, (found) =>
+			Number.isSafeInteger(Number(found)) ? found : `"${found}"`,
+		);
+		parts.push(exact, json.slice(at + beforeText.length, closes));
+		at = closes;
+	}
+	return parts.join('');
+}
+
+function endOfText(json: string, opens: number): number {
+	let at = opens + 1;
+	while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+	return at + 1;
 }
 
 /** Never throws. @param isComplete whether the text is all that was sent */
