@@ -66,10 +66,10 @@ async function outcomeOf(call: WakingCall): Promise<CallOutcome> {
 	if (served.has(id) || now() - (handedOverAt.get(id) ?? 0) < 30_000)
 		return busyWith(call.reported);
 	served.add(id);
-	// No sender waits longer.
+	// No sender waits longer, so this one is told to come again.
 	const sender = timeLimit(8_000);
 	sender.signal.addEventListener('abort', () => answerRefusal(context, REFUSALS.busy()));
-	// n8n wakes it then, and it can sleep again soon, on a later node.
+	// n8n wakes the execution then, which can soon sleep again, on a later node.
 	const deadline = timeLimit(lastDeadline(tasks) - now());
 	try {
 		return await wakeIfFinished(call, deadline.signal);

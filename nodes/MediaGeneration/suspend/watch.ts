@@ -20,7 +20,7 @@ interface Loop {
 
 const loops = new Map<string, Loop>();
 
-/** Starts the loop of a sleep, unless this process has one. Nothing is polled at first, because all tasks were polled a moment ago. */
+/** Starts the loop of a sleep, unless this process has one. It begins with the shortest pause of its tasks. */
 export function watchOver(sleep: Sleep): void {
 	if (loops.has(sleep.id)) return;
 	const pauses = sleep.tasks.map(({ callsBack, createdAt }) =>
@@ -30,7 +30,7 @@ export function watchOver(sleep: Sleep): void {
 	startLoop(sleep, sleep.tasks, shortestMs);
 }
 
-/** Has a loop poll the tasks of a sleep at once, unless it has seen all of them finish. @param finished tasks that callers say have finished */
+/** Has a loop poll the tasks of a sleep soon, unless it has seen all of them finish. @param finished tasks that callers say have finished */
 export function hurry(sleep: Sleep, finished: readonly string[]): void {
 	const before = loops.get(sleep.id);
 	if (before?.sawAllEnd === true) return;
@@ -92,7 +92,7 @@ async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> 
 async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' | 'refused'> {
 	const deadline = lastDeadline(sleep.tasks);
 	let wasMissing = false;
-	// At its deadline n8n wakes it by itself.
+	// At its deadline n8n wakes the execution by itself.
 	for (let calls = 1; realClock.now() < deadline; calls += 1) {
 		const reply = await callInTurn(sleep, givenUp);
 		const meaning = meaningOf(reply);
