@@ -52,11 +52,6 @@ export interface ListResult<Entry> {
 	answer: Answer;
 }
 
-const tooLong = (what: string): Failure => ({
-	...unreadable(what, 'its pages have more than 100 MB together'),
-	description: 'Ask for fewer entries, with a lower limit or a filter.',
-});
-
 /** Walks through the pages of one route after the other. @yields each, and where the next one begins */
 async function* pagesOf<Entry>(
 	{ what, routes, idOf, isNone }: List<Entry>,
@@ -76,7 +71,14 @@ async function* pagesOf<Entry>(
 		const asked = await attemptAsync(async () => {
 			const answer = await readReply(reading);
 			characters += answer.text.length;
-			if (characters > MAX_LIST) throw new FailureError(tooLong(what ?? reading.path));
+			if (characters > MAX_LIST) {
+				const tooLong = unreadable(
+					what ?? reading.path,
+					'its pages have more than 100 MB together',
+				);
+				const description = 'Ask for fewer entries, with a lower limit or a filter.';
+				throw new FailureError({ ...tooLong, description });
+			}
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
 		if (!asked.ok && !isNone(asked.failure)) throw new FailureError(asked.failure);

@@ -37,17 +37,14 @@ interface Question extends PollRequest, Partial<Pick<Seen, 'reportedFailed'>> {
 /** Polls a task until an answer counts. After the last poll, its answer does. */
 export async function askUntilClear(
 	client: ServiceClient,
-	{ reportedFailed = false, askUntil, isEnough, ...at }: Question,
+	{ reportedFailed = false, askUntil, isEnough, purpose = 'poll', ...at }: Question,
 	{ now, sleep }: Clock,
 ): Promise<Poll> {
 	const { account } = client;
 	let seen: Seen = { ...UNSEEN, reportedFailed };
 	let last: Poll | undefined;
 	for (let asked = 0; ; asked += 1) {
-		const pausedUntil = Math.max(
-			account.pausedUntil('poll'),
-			account.pausedUntil(at.purpose ?? 'poll'),
-		);
+		const pausedUntil = Math.max(account.pausedUntil('poll'), account.pausedUntil(purpose));
 		const restMs = Math.max(0, pausedUntil - now());
 		const pauseMs = Math.max(restMs, last === undefined ? 0 : pauseBeforeNext(last, asked));
 		const isLast =
@@ -56,7 +53,7 @@ export async function askUntilClear(
 				: now() + pauseMs >= askUntil;
 		if (at.signal?.aborted === true || isLast) return last ?? unasked(restMs);
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
-		last = await pollTask(client, at, now);
+		last = await pollTask(client, { ...at, purpose }, now);
 		const counted = countPoll(seen, last, { nowMs: now(), required: TWICE });
 		const { clear } = counted;
 		if (clear !== undefined && (clear.kind !== 'task' || isEnough?.(clear.task) !== false))
