@@ -82,38 +82,26 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 /** Returns whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
-/** What the meaning of an answer depends on. */
-interface Evidence {
-	said: Said;
-	/** The service's words, for messages. */
-	words: string;
-	status: number;
-	/** The status, or the code of a refusal inside HTTP 200: 0 if it has none. */
-	code: number;
-	/** The ID of the new task, unless the answer is a refusal. */
-	createdId: string | undefined;
-	/** A task that may be the new one. */
-	named: NamedTask | undefined;
-	/** Whether a refusal names that task. */
-	isInRefusal: boolean;
-}
+type Evidence = ReturnType<typeof evidenceIn>;
 
-function evidenceIn(answer: Answer, own: readonly string[]): Evidence {
+/** Collects what the meaning of an answer depends on. */
+function evidenceIn(answer: Answer, own: readonly string[]) {
 	const { status, body } = answer;
 	const said = saidIn(answer, own);
+	const words = quote(said.words) ?? '';
 	const named = namedTask(answer, own);
 	const alive = named === undefined ? aliveIn(answer, own) : undefined;
 	const taskId = taskIdOf(body);
 	const isSuccess = status >= 200 && status < 300;
 	// In a refusal, a bare "id" may merely number the answer.
 	const hasTask = named !== undefined || (taskId !== undefined && !deniesSuccess(body));
-	const code = (isSuccess && !hasTask ? refusalInside(body) : undefined) ?? status;
 	return {
-		said,
-		words: quote(said.words) ?? '',
-		status,
-		code,
+		...{ said, words, status },
+		/** The status, or the code of a refusal inside HTTP 200: 0 if it has none. */
+		code: (isSuccess && !hasTask ? refusalInside(body) : undefined) ?? status,
+		/** The ID of the new task, unless the answer is a refusal. */
 		createdId: isSuccess && hasTask ? taskId : undefined,
+		/** A task that may be the new one, and whether a refusal names it. */
 		named: named ?? alive ?? pointedTo(answer),
 		isInRefusal: alive !== undefined || (named !== undefined && !isSuccess),
 	};

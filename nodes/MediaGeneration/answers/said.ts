@@ -93,15 +93,9 @@ export function saidIn(answer: Answer, own: readonly string[] = []): Said {
 	const { status, body, text, unread } = answer;
 	const fields = isObject(body) ? body : {};
 	const error = isObject(fields.error) ? fields.error : {};
-	const places = [
-		fields.code,
-		fields.status_code,
-		fields.type,
-		error.code,
-		error.type,
-		error.status,
-	];
-	const codes = places.flatMap((code) => asText(code)?.slice(0, 100) ?? []).join(' ');
+	const { code, status_code, type } = fields;
+	const inFields = [code, status_code, type, error.code, error.type, error.status];
+	const codes = inFields.flatMap((each) => asText(each)?.slice(0, 100) ?? []).join(' ');
 	const found = errorTextOf(fields);
 	const isPage = body === undefined && unread === undefined && /^\s*</.test(text);
 	const page = isPage ? ' with a page, from something in front of the service' : undefined;
