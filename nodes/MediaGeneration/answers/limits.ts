@@ -3,7 +3,7 @@ import { asNumber, asText } from '../base/json';
 import { MAX_LEVELS, MAX_LOOKED_AT, MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { certainTime } from './moment';
 import type { Said } from './said';
-import { walk, type Found } from './walk';
+import { walk } from './walk';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
@@ -28,12 +28,11 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 
 /** Finds the pause that a body asks for, as `retryDelay: "26s"` (google.rpc.RetryInfo) or `retry_after: 26`, in ms. */
 function delayIn(body: unknown): number | undefined {
-	const secondsIn = ({ name, value }: Found) =>
-		/^(retryDelay|retry_after)$/.test(name)
-			? /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(value) ?? '')
-			: null;
 	const values = walk(body, { maxDepth: MAX_LEVELS, most: MAX_LOOKED_AT });
-	const [seconds] = values.flatMap((found) => secondsIn(found)?.[1] ?? []);
+	const asked = values.filter(({ name }) => name === 'retryDelay' || name === 'retry_after');
+	const [seconds] = asked.flatMap(
+		({ value }) => /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(value) ?? '')?.[1] ?? [],
+	);
 	return seconds === undefined ? undefined : Number(seconds) * 1_000;
 }
 

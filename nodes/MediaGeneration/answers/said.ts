@@ -47,7 +47,7 @@ function fieldOfReason({ name, holder }: Found): string | undefined {
 function reasonsIn(said: unknown): string[] {
 	const within = { maxDepth: MAX_LEVELS, most: 10 * MAX_REASONS, unpacks: true };
 	return walk(said, { ...within, fieldsOf: fieldsWithReasons }).flatMap((found) => {
-		const text = asText(found.value);
+		const text = asText(found.value)?.slice(0, MAX_REASON);
 		const words = [fieldOfReason(found), text].filter(isGiven).join(': ');
 		return text === undefined ? [] : [words.slice(0, MAX_REASON)];
 	});
