@@ -1,6 +1,6 @@
 /** The operations that only read: credits, API keys, a task's state. They cost nothing, and are repeated where that can help. */
 import type { IDataObject } from 'n8n-workflow';
-import { MadeTasks } from '../../nodes/MediaGeneration/transport/madeTasks';
+import { MadeTasks } from '../../nodes/MediaGeneration/transport/account';
 import { answers, goOn, runNode, type Answer } from './node';
 
 const credits = { resource: 'credits', operation: 'get' };

@@ -2,7 +2,7 @@
 import type { IBinaryData } from 'n8n-workflow';
 import { readText } from '../base/bounded';
 import type { N8nContext } from '../n8n/execution';
-import { streamOf, type ByteStream } from '../transport/byteStream';
+import { streamOf, type ByteStream } from '../transport/fileHost';
 import { pause } from '../n8n/realClock';
 import { storeMemory, type Pace } from './storeMemory';
 

@@ -2,18 +2,28 @@
  * Opens files without any credential. It follows redirects one by one, so that every hop passes n8n's own protection against server-side
  * request forgery, which is off by default. It opens private addresses only if the service has one, and those of a machine's own metadata never.
  */
-import { MINUTE_MS, type ByteStream, type OpenBytes } from './byteStream';
 import { fileHostProblem } from './hosts';
 import type { N8nContext } from '../n8n/execution';
-import { timeLimit } from '../base/abort';
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { ABORTED, timeLimit } from '../base/abort';
+import type { Clock } from '../base/clock';
 import { urlOf } from '../base/url';
 import { headerOf } from '../answers/limits';
 import { connectionOf, reasonOf } from '../n8n/networkError';
 
-export interface OpenFile extends OpenBytes {
+export type ByteStream = Exclude<
+	Parameters<IExecuteFunctions['helpers']['prepareBinaryData']>[0],
+	Buffer
+>;
+
+export interface OpenFile {
 	ok: true;
 	status: number;
 	headers: Record<string, unknown>;
+	/** Bytes that are here already are no stream. */
+	body: ByteStream | AsyncGenerator<Buffer>;
+	/** Must be called, once or more. Aborts the request: n8n 2.41 wraps streams by `Readable.from`; destroying an unread one leaves its socket open. */
+	close(): void;
 }
 
 export interface NotOpened {
@@ -28,6 +38,9 @@ export type OpenFileFn = (
 	url: string,
 	signal: AbortSignal | undefined,
 ) => Promise<OpenFile | NotOpened>;
+
+/** A host may be silent for this long: until the headers of one hop arrive, or in the middle of a file. */
+const MINUTE_MS = 60_000;
 
 function redirectTarget(location: string | undefined, from: string): URL | string {
 	const target = urlOf(location, from);
@@ -103,4 +116,56 @@ export function fileOpener(deps: { context: N8nContext; baseUrl?: string }): Ope
 		}
 		return noFile(typeof next === 'string' ? next : 'it redirects more than 5 times');
 	};
+}
+
+/**
+ * Makes a stream without Node's stream module, which community nodes may not import: response bodies and the streams of n8n's store have
+ * its classes, which share the static `from`. @param sample any such stream
+ */
+export function streamOf(sample: ByteStream, chunks: AsyncGenerator<Buffer>): ByteStream {
+	const factory = sample.constructor as unknown as {
+		from(iterable: AsyncIterable<Buffer>, options: { objectMode: boolean }): ByteStream;
+	};
+	return factory.from(chunks, { objectMode: false });
+}
+
+/**
+ * Yields a body's chunks, and throws if the host sends none for a minute, or too few. The reader may take any time. One timer watches the
+ * whole body and no chunk is copied: what thousands of chunks leave behind makes n8n's memory grow.
+ */
+export async function* watched(opened: OpenFile, { now, sleep }: Clock): AsyncGenerator<Buffer> {
+	const over = new AbortController();
+	/** Undefined while the reader is busy. */
+	let waitingSince: number | undefined = now();
+	/** How long the host has been waited for in this minute, before `waitingSince`. */
+	let waitedMs = 0;
+	let [bytes, least] = [0, 0];
+	let problem: string | undefined;
+	void (async () => {
+		while (!over.signal.aborted) {
+			const silentMs = waitingSince === undefined ? 0 : now() - waitingSince;
+			const minuteMs = waitedMs + silentMs;
+			if (silentMs >= MINUTE_MS) problem = 'the file host stopped sending';
+			else if (minuteMs >= MINUTE_MS) {
+				if (bytes < least) problem = 'the file host sent less than 64 kB in a minute';
+				// Less in a minute after the first would hold a download, and what waits for it, for days.
+				[bytes, least, waitedMs] = [0, 64_000, -silentMs];
+			}
+			if (problem !== undefined) return opened.close();
+			await sleep(MINUTE_MS - Math.max(silentMs, waitedMs + silentMs), over.signal);
+		}
+	})();
+	try {
+		for await (const chunk of opened.body as AsyncIterable<Buffer>) {
+			waitedMs += now() - (waitingSince ?? now());
+			bytes += chunk.length;
+			waitingSince = undefined;
+			yield chunk;
+			waitingSince = now();
+		}
+	} catch (error) {
+		throw problem === undefined ? new Error(reasonOf(error)) : new Error(problem);
+	} finally {
+		over.abort(ABORTED);
+	}
 }
