@@ -174,6 +174,17 @@ test('what is unclear is in the log before the sleep, out of which nothing may c
 	expect(warnings(logs)[0]).toMatch(/went to sleep\. Tasks of item 0 may exist/);
 });
 
+test('an execution that n8n does not let sleep has failed, and its log names what is paid for', async () => {
+	const breaks = [{ what: 'putExecutionToWait' as const, from: 0, times: 1 }];
+	const { error, logs } = await runNode({
+		parameters: { ...asleep, options: { gracePeriod: 0 } },
+		tasks: asleepFor(20),
+		breaks,
+	});
+	expect(error?.message).toMatch(/exists, but waiting for it was interrupted/);
+	expect(logs.join()).toMatch(/the run failed\. Paid tasks of this run/);
+});
+
 test('tasks that wait for a place keep the execution awake, which a hint says before anything is paid for', async () => {
 	const of = (count: number) => ({
 		parameters: Array<object>(count).fill({
