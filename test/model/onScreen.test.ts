@@ -8,6 +8,7 @@ import {
 	runNode,
 	sound,
 	sounds,
+	speech,
 	taskWith,
 	type Given,
 } from './node';
@@ -139,6 +140,17 @@ test('a refusal names a field of the request as the editor shows it', async () =
 	expect(error?.description).toMatch(/"model_id" is the field 'Model' of this node\.$/);
 });
 
+test('a text of more than 5,000 characters that is not split is hinted at', async () => {
+	const text = 'word '.repeat(1_001);
+	const hint = "1 text has more than 5000 characters: 'Long Text' splits and joins such texts";
+	const off = await runNode({ parameters: { ...speech, text } });
+	expect(off.hints).toContain(hint);
+	const split = await runNode({ parameters: { ...long('join'), text } });
+	expect(split.hints.join()).not.toMatch(/more than 5000/);
+	const effect = await runNode({ parameters: { ...sound, text } });
+	expect(effect.hints.join()).not.toMatch(/more than 5000/);
+});
+
 test('equal names of files are hinted at, whatever their case', async () => {
 	const hintsOf = async (...fileNames: string[]) => {
 		const parameters = fileNames.map((fileName) => ({ ...sound, options: { fileName } }));
@@ -158,9 +170,11 @@ test('the hint of the costs is there before the execution sleeps', async () => {
 });
 
 test.each([
-	[4, ['The service made 2 of 4 images']],
-	[2, []],
-])('fewer images than were asked for: %d', async (generationsCount, expected) => {
+	[4, undefined, 'The service made 2 of 4 images'],
+	[4, { models: [{ model_id: 'n' }, { model_id: 'm', max_generations: '2' }] }, 'most'],
+	[4, { models: [{ model_id: 'n', max_generations: 2 }] }, 'The service made 2 of 4 images'],
+	[2, undefined, undefined],
+])('fewer images than were asked for: %d, %j', async (generationsCount, models, hint) => {
 	const result_images = [
 		{ imageUrl: 'https://files.example/1.png' },
 		null,
@@ -168,9 +182,47 @@ test.each([
 	];
 	const done = { id: 't1', status: 'done', type: 'imagen2', metadata: { result_images } };
 	const image = { resource: 'image', operation: 'generate', prompt: 'A boat', modelId: 'm' };
-	const { hints } = await runNode({
+	const { hints, requests } = await runNode({
 		parameters: { ...image, generationsCount, downloadOutput: false },
-		answer: ({ method }) => ({ body: method === 'POST' ? { task_id: 't1' } : done }),
+		answer({ method, url }) {
+			if (url.endsWith('/v1i/models')) return models ? { body: models } : { status: 404, body: {} };
+			return { body: method === 'POST' ? { task_id: 't1' } : done };
+		},
 	});
-	expect(hints.filter((each) => / images/.test(each))).toEqual(expected);
+	const limit = 'The service made 2 of 4 images: the model makes at most 2 per task';
+	const said = hint === 'most' ? limit : hint;
+	expect(hints.filter((each) => / images/.test(each))).toEqual(said === undefined ? [] : [said]);
+	// Nothing is asked that nobody needs.
+	const asked = requests.filter((each) => each.includes('/v1i/models'));
+	expect(asked).toHaveLength(hint === undefined ? 0 : 1);
+});
+
+describe('a recording', () => {
+	const LARGE = 'a.mp3 has 20.1 MB: services usually take at most 20 MB here';
+	const SECOND = 'A dubbing was made, but its second voice failed at the service';
+	const failed = { replacement_status: 'failed' };
+	test.each<[string, number, object, string[]]>([
+		['dub', 20_000_000, {}, []],
+		['dub', 20_100_000, {}, [LARGE]],
+		['transcribe', 20_100_000, {}, []],
+		['dub', 1, { replacement_status: 'done' }, []],
+		['dub', 1, failed, [SECOND]],
+	])('%s: of %d bytes, and %j, is hinted at', async (operation, size, metadata, expected) => {
+		const data = Buffer.alloc(size).toString('base64');
+		const ran = await runNode({
+			parameters: {
+				...{ resource: 'audio', operation, inputBinaryField: 'data' },
+				...{ targetLanguage: 'de', downloadOutput: false },
+			},
+			input: [{ json: {}, binary: { data: { data, mimeType: 'audio/mpeg', fileName: 'a.mp3' } } }],
+			answer: ({ method, url }) => {
+				if (method === 'POST') return { body: { success: true, task_id: 't' } };
+				if (!url.includes('/v1/task/')) return undefined;
+				const audio_url = 'https://files.example/a.mp3';
+				return { body: { id: 't', status: 'done', metadata: { audio_url, ...metadata } } };
+			},
+		});
+		expect(ran.error).toBeUndefined();
+		expect(ran.hints).toEqual([...expected, '1 task created; its cost is not known yet']);
+	});
 });

@@ -415,12 +415,12 @@ describe('paid once', () => {
 		expect(sent).toHaveLength(3);
 	});
 
-	test('the option has it sent again, which the error says', async () => {
+	test('the option has it sent again, which is said', async () => {
 		const parameters = [
 			{ ...sound, text: 'a' },
 			{ ...sound, options: { sendUnclearAgain: true } },
 		];
-		const { executions, json, sent } = await runNode({ parameters, ...lostAnswer });
+		const { executions, json, hints, logs, sent } = await runNode({ parameters, ...lostAnswer });
 		expect(executions[0]?.error).toMatchObject({
 			description: expect.stringMatching(
 				/^Press Retry on .* It may be paid for. The next try sends it again/,
@@ -428,6 +428,10 @@ describe('paid once', () => {
 		});
 		expect(json).toMatchObject([{ status: 'done' }, { status: 'done' }]);
 		expect(sent).toHaveLength(3);
+		expect(hints[0]).toMatch(/^May be paid for twice: item 1; no answer came the first time/);
+		expect(warnings(logs)[0]).toMatch(
+			/May be paid for twice: item 1; .* sent again unless it is found/,
+		);
 		const known = await runNode({ parameters, ...lostAnswer, creations: [good, named] });
 		expect(known.sent).toHaveLength(2);
 	});

@@ -325,6 +325,7 @@ const nodeTypes = { getByNameAndVersion: () => node } as unknown as INodeTypes;
 test.each<[INodeParameters, string]>([
 	[{ ...speech('Name'), voice: 'en-US-AriaNeural' }, 'Speech: en-US-AriaNeural'],
 	[{ ...speech('Id'), voiceId: { ...listed, mode: 'id' } }, 'Speech: v7'],
+	[{ ...speech('Id'), voiceId: { ...listed, cachedResultName: 'Aria' } }, 'Speech: Aria'],
 	[{ ...speech('Id'), voiceId: { ...listed, value: '={{ $json.voice }}' } }, 'Speech'],
 	[{ ...speech('Name'), voice: '={{ $json.voice }}' }, 'Speech'],
 	[{ resource: 'image', operation: 'generate', generationsCount: 4 }, '4 × Image'],

@@ -1,7 +1,9 @@
 /** "From List": what the editor gets to show page by page, and what it says where there is no list. */
 import type { ILoadOptionsFunctions, NodeApiError } from 'n8n-workflow';
 import { MediaGeneration } from '../../nodes/MediaGeneration/MediaGeneration.node';
+import { imageLimits } from '../../nodes/MediaGeneration/actions/model';
 import type { ListName } from '../../nodes/MediaGeneration/actions/ui';
+import type { ServiceClient } from '../../nodes/MediaGeneration/transport/client';
 import { onMachine } from '../support/machine';
 import '../../nodes/MediaGeneration/methods/listSearch';
 import { runNode, type Answer } from '../model/node';
@@ -214,6 +216,13 @@ describe('what an image model accepts', () => {
 		expect(error?.message).toBe(`The service publishes no list of ${what}`);
 		expect(error?.description).toBe(`Leave the field empty if the model accepts none. ${BY_ID}`);
 	});
+});
+
+test('the limits of the models, a mere hint, are not waited for during a pause', async () => {
+	const [account, send] = [{ pausedUntil: () => Date.now() + 30_000 }, jest.fn()];
+	const client = { account, send } as unknown as ServiceClient;
+	expect(await imageLimits({ client, signal: undefined })).toEqual(new Map());
+	expect(send).not.toHaveBeenCalled();
 });
 
 test('an entry is shown with what the service says of it', async () => {

@@ -73,7 +73,7 @@ test.each<[Fields, object]>([
 	[music, { path: '/v1s/task/music-generation', kind: 'music', optional: 'Music: Generate' }],
 	[dialogue, { path: '/v3/text-to-speech/dialogue', form: true }],
 	[audio('transcribe'), { path: '/v1/task/speech-to-text', form: true }],
-	[dub, { path: '/v1/task/dubbing', form: true }],
+	[dub, { path: '/v1/task/dubbing', form: true, usualFileMb: 20 }],
 	[changed, { path: '/v1/task/voice-changer', form: true }],
 	[audio('isolateVoice'), { path: '/v1/task/voice-isolate', form: true }],
 	[{ ...create, path: ' /v1/a voice ' }, { path: '/v1/a%20voice' }],

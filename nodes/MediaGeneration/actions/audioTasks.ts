@@ -102,6 +102,7 @@ export const dub = fileOperation({
 	description: 'Dub a recording into another language',
 	...{ kind: 'dubbing', makesFile: true },
 	path: '/v1/task/dubbing',
+	usualFileMb: 20,
 	callsBack: true,
 	fields: {
 		target_lang: targetField,
@@ -130,5 +131,6 @@ export const transcribe = fileOperation({
 	description: 'Get the text and the subtitles of a recording',
 	kind: 'transcription',
 	path: '/v1/task/speech-to-text',
+	usualFileMb: 200,
 	fields: { tag_audio_events: tagOption },
 });

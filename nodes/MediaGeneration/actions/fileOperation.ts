@@ -15,7 +15,7 @@ export const fileField = ui.text('Input Data Field Name', 'inputBinaryField', {
 export const audioExtraFields = ui.extraFieldsOption('{"file_name": "interview"}');
 
 type Texts = Pick<Operation, 'value' | 'name' | 'action' | 'description'>;
-type Endpoint = Pick<CreationRequest, 'kind' | 'makesFile' | 'path'>;
+type Endpoint = Pick<CreationRequest, 'kind' | 'makesFile' | 'path' | 'usualFileMb'>;
 interface FileOperation extends Texts, Endpoint {
 	fields: ui.SentFields;
 	/** What is not sent as its field has it. */
@@ -26,7 +26,7 @@ interface FileOperation extends Texts, Endpoint {
 
 /** Makes one that sends a file of the item. */
 export function fileOperation(given: FileOperation): Operation {
-	const { kind, makesFile, path, fields, apart, callsBack = false, ...texts } = given;
+	const { kind, makesFile, path, usualFileMb, fields, apart, callsBack = false, ...texts } = given;
 	const labels = ui.labelsOf({
 		file: fileField,
 		...(callsBack && { receive_url: callbackUrlField }),
@@ -44,7 +44,7 @@ export function fileOperation(given: FileOperation): Operation {
 			request: (item) => {
 				const sent = item.sends(fields, audioExtraFields, apart?.(item));
 				return {
-					...{ kind, makesFile, path, form: true },
+					...{ kind, makesFile, path, usualFileMb, form: true },
 					...sent,
 					optional: `Audio: ${texts.name}`,
 					labels: { ...labels, ...sent.labels },

@@ -72,10 +72,13 @@ const subtitles = Object.fromEntries(
 	),
 );
 
-/** Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create Task: /v1m/task/music-generation". The canvas does not know an expression's result. */
+/**
+ * Makes e.g. "Speech: en-US-AriaNeural", "4 × Image", "Create Task: /v1m/task/music-generation". The canvas does not know an
+ * expression's result. A picked entry is shown by its name, which only the copy of the parameters has.
+ */
 export const subtitle = `={{ (([label, field]) => ((detail) =>
 	typeof detail === "number" ? (detail > 1 ? detail + " × " : "") + label : detail && detail[0] !== "=" ? label + ": " + detail : label
-)(field && $rawParameter[field]))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
+)(field && ($rawParameter.toJSON()[field]?.cachedResultName || $rawParameter[field])))((${JSON.stringify(subtitles)})[$parameter["resource"] + ":" + $parameter["operation"]] ?? [$parameter["operation"]]) }}`;
 
 export const properties: INodeProperties[] = [
 	select('Resource', 'resource', {

@@ -1,8 +1,10 @@
 /** Lists models, for workflows and for the model pickers (docs/service.md, "More routes"). */
-import { asText, type JsonObject } from '../base/json';
+import { asNumber, asText, type JsonObject } from '../base/json';
+import { attemptAsync } from '../base/outcomes';
+import { realClock } from '../n8n/realClock';
 import { joinTexts, pickList, wholeList, type ListEntry, type PickList } from './pickLists';
 import { readPages } from '../transport/pages';
-import { getMany, type Resource } from './operation';
+import { getMany, type ReadSource, type Resource } from './operation';
 import { choice, limitFields, select } from './ui';
 
 export function modelEntry(record: JsonObject): ListEntry | undefined {
@@ -24,6 +26,20 @@ export const models: Record<'image' | 'speech', (words: string) => PickList> = {
 	image: (words) => pickList('image models', [wholeList('/v1i/models', words, modelEntry)], true),
 	speech: (words) => pickList('speech models', [wholeList('/v1/models', words, speechModel)], true),
 };
+
+/** Reads how many images each model makes at most, as far as the service says so. It is asked once, and not during a pause. */
+export async function imageLimits({ client, signal }: ReadSource): Promise<Map<string, number>> {
+	if (client.account.pausedUntil('read') > realClock.now()) return new Map();
+	const once = { client, signal, limit: Infinity, tries: 1, timeoutMs: 5_000 };
+	const read = await attemptAsync(async () => await readPages(models.image(''), once));
+	const found = read.ok ? read.value.entries : [];
+	return new Map(
+		found.flatMap(({ value, record }) => {
+			const most = asNumber(record.max_generations);
+			return most === undefined ? [] : [[value, most] as const];
+		}),
+	);
+}
 
 const modelTypeField = select('Model Type', 'modelType', {
 	options: [

@@ -1,11 +1,17 @@
 /** Explains refusals by the service: names the fields on screen, and points at a text that is too long for one request. */
 import type { Failure } from '../base/outcomes';
-import { requestText } from './longText';
+import { requestText, type LongText } from './longText';
 import type { CreationRequest, Labels } from '../answers/request';
 import type { ItemSettings } from './waiting';
 
 /** Some services take this many characters in one request, and no more. */
-const LONG_TEXT = 5_000;
+export const LONG_TEXT = 5_000;
+
+/** Whether a text is sent unsplit although it is longer than many services take. */
+export function isLongUnsplit(request: CreationRequest, longText: Pick<LongText, 'kind'>): boolean {
+	const isSpeech = request.kind.startsWith('speech');
+	return isSpeech && longText.kind === 'off' && requestText(request).length > LONG_TEXT;
+}
 
 function namesOnScreen(said: string, labels: Labels): string {
 	const named = Object.entries(labels).filter(([name]) => new RegExp(`\\b${name}\\b`).test(said));
@@ -43,9 +49,8 @@ export function adviceOn(
 ): string {
 	const callback: Labels = waiting.kind === 'no' ? { receive_url: 'Callback URL' } : {};
 	const names = namesOnScreen(said, { ...request.labels, ...callback });
-	const { length } = requestText(request);
-	const isUnsplit = request.kind.startsWith('speech') && longText.kind === 'off';
-	return isUnsplit && length > LONG_TEXT
-		? `${names} The text has ${length} characters: 'Long Text' splits it into several requests.`
-		: names;
+	const length = isLongUnsplit(request, longText)
+		? ` The text has ${requestText(request).length} characters: 'Long Text' splits it into several requests.`
+		: '';
+	return names + length;
 }

@@ -31,6 +31,8 @@ export interface CreationRequest {
 	pathFields?: JsonObject;
 	/** Name on screen of an operation that not every service has. */
 	optional?: string;
+	/** The size of a file up to which services take it, as far as is known. */
+	usualFileMb?: number;
 	/** Names on screen of the service's fields, for its refusals. */
 	labels?: Labels;
 }

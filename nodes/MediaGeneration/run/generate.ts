@@ -66,7 +66,7 @@ async function runPlanned(
 		const results = await runItems(run, ready);
 		noteRun(run, results);
 		rememberTests(run, results);
-		hintAtFiles(context, results);
+		await hintAtFiles(run, results);
 		const isAsleep = results.some(({ kind }) => kind === 'asleep') && !report.isStopped;
 		return isAsleep && waking?.ok === true
 			? await goToSleep(run, report, { results, waking: waking.value })

@@ -4,19 +4,32 @@ import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../items/ex
 import { recordIn, shownOutputs, type ShownOutput } from '../items/shownItem';
 import { quietly } from '../n8n/log';
 import { showHint, warn } from '../n8n/editor';
+import { imageLimits } from '../actions/model';
+import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
-import { quote } from '../base/words';
-import { asText, sumOf } from '../base/json';
+import { itemsInWords, megabytes, quote } from '../base/words';
+import { asText, isObject, sumOf } from '../base/json';
 import type { Spending } from '../task/spending';
 import { earlierKinds, partsToCreate, type Item, type ItemResult } from './item';
 import { failuresIn } from './leftovers';
 import type { Run } from './run';
 
-type HintDeps = Pick<Run, 'context' | 'ledger'>;
-type ItemsMade = Extract<ItemResult, { kind: 'items' }>;
+type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'stop'>;
 
 /** Returns what to say, or nothing. */
 type Hint = (items: readonly Item[], run: HintDeps) => string | undefined;
+
+/** The option sends a creation again if its answer never came and the service's list does not show its task. */
+const repeats: Hint = (items, { ledger }) => {
+	const unclear = items.filter(
+		(item) =>
+			item.settings.sendUnclearAgain &&
+			earlierKinds(ledger, item).some((kind) => kind === 'unclear' || kind === 'unrecorded'),
+	);
+	if (unclear.length === 0) return undefined;
+	const which = itemsInWords(unclear.map(({ index }) => index));
+	return `May be paid for twice: ${which}; no answer came the first time, and it is sent again unless it is found`;
+};
 
 const USABLE: readonly unknown[] = ['timed_out', 'unreachable', 'undelivered', 'cancelled'];
 
@@ -41,6 +54,15 @@ const paidInput: Hint = (items, { context, ledger }) => {
 	return `Paid for again, though "Task: Wait" can fetch the tasks of the input: ${which}`;
 };
 
+const longTexts: Hint = (items) => {
+	const long = items.filter(({ assembly: { longText }, parts: [part] }) =>
+		part?.kind === 'creates' ? isLongUnsplit(part.request, longText) : false,
+	);
+	if (long.length === 0) return undefined;
+	const texts = long.length === 1 ? '1 text has' : `${long.length} texts have`;
+	return `${texts} more than ${LONG_TEXT} characters: 'Long Text' splits and joins such texts`;
+};
+
 /** So many parts of texts are expensive, and may come from a mistyped length. */
 const MANY_PARTS = 100;
 
@@ -50,6 +72,17 @@ const manyParts: Hint = (items) => {
 	if (parts < MANY_PARTS) return undefined;
 	const texts = split.length === 1 ? '1 text' : `${split.length} texts`;
 	return `${parts} tasks for ${texts}: a larger 'Max Characters per Part' makes fewer`;
+};
+
+/** A known limit may have changed, so that the service decides. */
+const largeFiles: Hint = (items) => {
+	for (const { request } of items.flatMap(partsToCreate)) {
+		const { usualFileMb: most = Infinity, files = [] } = request;
+		const large = files.find(({ size }) => size > most * 1_000_000);
+		if (large !== undefined)
+			return `${quote(large.name, 40)} has ${megabytes(large.size)}: services usually take at most ${most} MB here`;
+	}
+	return undefined;
 };
 
 /** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
@@ -65,20 +98,44 @@ const slotsAsleep =
 
 /** Call this before anything is created. */
 export function hintAtItems(run: HintDeps, items: readonly Item[], maxActiveTasks: number): void {
-	for (const hint of [manyParts, slotsAsleep(maxActiveTasks), paidInput]) {
+	const { context } = run;
+	for (const hint of [manyParts, slotsAsleep(maxActiveTasks), repeats, paidInput]) {
 		const message = hint(items, run);
-		if (message !== undefined) warn(run.context, message);
+		if (message !== undefined) warn(context, message);
 	}
+	const long = longTexts(items, run);
+	if (long !== undefined) showHint(context, 'info', long);
+	const large = largeFiles(items, run);
+	if (large !== undefined) showHint(context, 'warning', large);
 }
 
-/** Tells of a task that made fewer images than were asked for. */
-function hintAtShortfall(context: IExecuteFunctions, { item, items }: ItemsMade): void {
-	const [part] = item?.parts ?? [];
-	if (part?.kind !== 'creates' || part.request.kind !== 'image') return;
-	const asked = Number(part.request.body.generations_count ?? 1);
-	const images = items.flatMap(shownOutputs).filter(({ kind }) => kind === 'image').length;
-	if (images > 0 && images < asked)
-		showHint(context, 'warning', `The service made ${images} of ${asked} images`);
+type ItemsMade = Extract<ItemResult, { kind: 'items' }>;
+
+/** Tells of tasks that made fewer images than were asked for. */
+async function shortfalls(
+	{ client, stop }: HintDeps,
+	made: readonly ItemsMade[],
+): Promise<string[]> {
+	const short = made.flatMap(({ item, items }) => {
+		const [part] = item?.parts ?? [];
+		if (part?.kind !== 'creates' || part.request.kind !== 'image') return [];
+		const { model_id: model, generations_count: count } = part.request.body;
+		const asked = Number(count ?? 1);
+		const images = items.flatMap(shownOutputs).filter(({ kind }) => kind === 'image').length;
+		return images > 0 && images < asked ? [{ model, asked, images }] : [];
+	});
+	if (short.length === 0) return [];
+	const limits = await imageLimits({ client, signal: stop });
+	return short.map(({ model, asked, images }) => {
+		const most = limits.get(asText(model) ?? '');
+		const limit = most === undefined ? '' : `: the model makes at most ${most} per task`;
+		return `The service made ${images} of ${asked} images${limit}`;
+	});
+}
+
+function isHalfDubbed({ items }: ItemsMade): boolean {
+	const isHalf = (of: unknown) => isObject(of) && of.replacement_status === 'failed';
+	return items.some(({ json: { metadata } }) => isHalf(metadata));
 }
 
 /** Files of equal names would replace each other if they were written to one folder. */
@@ -94,9 +151,13 @@ export function hintAtNames(context: IExecuteFunctions, outputs: readonly ShownO
 }
 
 /** Call this after the run. */
-export function hintAtFiles(context: IExecuteFunctions, results: readonly ItemResult[]): void {
+export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[]): Promise<void> {
+	const { context } = run;
 	const made = results.filter((result) => result.kind === 'items');
-	for (const each of made) hintAtShortfall(context, each);
+	const messages = await shortfalls(run, made);
+	if (made.some(isHalfDubbed))
+		messages.push('A dubbing was made, but its second voice failed at the service');
+	for (const message of messages) showHint(context, 'warning', message);
 	const named = made.filter(({ item }) => item?.settings.files.fileName !== undefined);
 	hintAtNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
 }
