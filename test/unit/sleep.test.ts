@@ -115,10 +115,15 @@ describe('it sleeps until all of its tasks are over', () => {
 		expect([world.calls.length, world.polls.length]).toEqual([1, polls]);
 	});
 
-	test.each([true, false])(
-		'a refusal counts after three polls and a minute, and not before (callbacks: %j)',
-		async (called) => {
-			const world = new World({ a: { answers: answer(401, { error: 'no' }) } });
+	const doubtful = { id: 'a', success: false, status: 'error' };
+	test.each<[boolean, number, object]>([
+		[true, 401, { error: 'no' }],
+		[false, 401, { error: 'no' }],
+		[false, 200, doubtful],
+	])(
+		'a refusal or doubtful failure counts after three polls and a minute (callbacks: %j; %d %j)',
+		async (called, status, body) => {
+			const world = new World({ a: { answers: answer(status, body) } });
 			world.asleep({ callsBack: called });
 			await world.clock.advance(HOUR);
 			expect(world.client.requests.length).toBeGreaterThanOrEqual(3);

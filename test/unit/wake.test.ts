@@ -162,6 +162,7 @@ describe('it sleeps on', () => {
 		['can not be asked about', 503, UNREAD],
 		['is refused, which proves nothing yet', 401, UNREAD],
 		['is not known, which proves nothing yet', 404, UNREAD],
+		['failed, if not the request alone', { status: 'error', success: false }, UNREAD],
 	])('while a task %s, whichever it is', async (_name, said, answer) => {
 		for (const which of ['t1', 't3']) {
 			const { post, looks } = sleeping({
@@ -380,6 +381,7 @@ describe('it wakes', () => {
 		['refused', 401, { outcome: 'unreachable', task_id: 't1', http_status: 401 }],
 		['not known', 404, { outcome: 'unreachable', task_id: 't1', http_status: 404 }],
 		['done without a file', { status: 'done', metadata: {} }, { outcome: 'undelivered' }],
+		['failed, if not the request', { status: 'error', success: false }, { outcome: 'failed' }],
 	])(
 		'with a task that is %s, once a loop has seen that for long enough',
 		async (_name, said, json) => {
@@ -398,11 +400,11 @@ describe('it wakes', () => {
 	test('as failed at once where a callback says so, though the service does not state it plainly', async () => {
 		const { post, looks } = sleeping({
 			notes: [open('t1', 't2')],
-			says: () => ({ status: 'error', success: false }),
+			says: (id) => (id === 't1' ? { status: 'error', success: false } : 'error'),
 		});
 		const call = async () => await post({ id: 't1', status: 'error' });
 		expect((await onClock(call)).items).toMatchObject([{ json: { outcome: 'failed' } }]);
-		expect(looks).toEqual(['t1', 't2', 't2']);
+		expect(looks).toEqual(['t1', 't2']);
 	});
 
 	test('with a file that takes long, whose sender is told after 8 s that n8n has nothing yet, as is every copy', async () => {

@@ -14,7 +14,7 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Tasks that our own loop, which has polled all until they finished, gave up. */
+	/** Tasks that our own loop, which has polled all until they finished, saw fail or gave up. */
 	givenUp: readonly string[];
 }
 
@@ -52,13 +52,14 @@ async function endOf(
 	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
 	const { taskId, known, deadline } = task;
-	const reportedFailed = reported.saysFailed && reported.taskId === taskId;
-	const at = { ...task, timeoutMs: 5_000, reportedFailed };
+	const isGivenUp = reported.givenUp.includes(taskId);
+	const reportedFailed = isGivenUp || (reported.saysFailed && reported.taskId === taskId);
+	const at = { ...task, timeoutMs: 5_000, reportedFailed, mustBePlain: true };
 	const poll = await askUntilClear(client, at, realClock);
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, task);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
-	if (reported.givenUp.includes(taskId)) {
+	if (isGivenUp) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen, task);
 		if (poll.kind === 'denied' || poll.kind === 'missing') return asFailed(notShown(taskId, poll));
 	}

@@ -57,7 +57,7 @@ function startLoop(sleep: Sleep, tasks: readonly WaitingTask[], firstMs: number)
 /** Concurrent polls of one execution. */
 export const POLLS_AT_ONCE = 10;
 
-/** Returns the IDs of those that did not finish by the service's own word, such as refused ones. */
+/** Returns the IDs of those that have failed, or that were refused for long enough. */
 async function waitForAll(
 	client: ServiceClient,
 	tasks: readonly WaitingTask[],
@@ -70,7 +70,7 @@ async function waitForAll(
 	);
 	return tasks.flatMap(({ taskId }, index) => {
 		const end = ends[index];
-		return end?.kind === 'failed' && end.failure.outcome !== 'failed' ? [taskId] : [];
+		return end?.kind === 'failed' ? [taskId] : [];
 	});
 }
 
