@@ -3,7 +3,7 @@ import { asBoolean, asNumber, isGiven, isObject, type JsonObject } from '../base
 import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
-import { isFilled } from './reply';
+import { isFilled, isSuccess } from './reply';
 import { fieldsNamed, valuesWithin } from './walk';
 
 const OUTSIDE_LISTS = { maxDepth: MAX_LEVELS, entersLists: false };
@@ -80,7 +80,9 @@ export class ListSeen<Entry> {
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
 		const more = saysMore(places) ?? (records.length === 0 ? false : undefined);
-		const isAll = this.isReadable && this.ids.size >= this.total;
+		// An unknown code can be a refusal.
+		const isRead = records.length > 0 || isSuccess(body);
+		const isAll = this.isReadable && isRead && this.ids.size >= this.total;
 		return { entries, more, isWhole: more === false && isAll };
 	}
 }

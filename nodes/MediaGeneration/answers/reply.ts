@@ -27,6 +27,12 @@ export const isFilled = (value: unknown): boolean =>
 export const deniesSuccess = (body: unknown): boolean =>
 	isObject(body) && asBoolean(body.success) === false;
 
+/** Returns whether no code inside HTTP 200 says otherwise. */
+export function isSuccess(body: unknown): boolean {
+	const code = isObject(body) ? asNumber(body.code) : undefined;
+	return code === undefined || code === 0 || (code >= 200 && code <= 299);
+}
+
 /** The status inside HTTP 200 that is no success (docs/service.md, "Shapes"); 0 for `success: false` alone. Undefined if it says yes. */
 export function codeInside(body: unknown): number | undefined {
 	if (!isObject(body)) return undefined;
