@@ -34,7 +34,8 @@ export const makesText = (taskType: string): boolean =>
 const OF_SOUND = /tts|speech|voice|sound|audio|music|dubbing|transcri/i;
 
 function isResultName(name: string, taskType: string): boolean {
-	const words = name.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
+	const own = name.replace(/^(task|model)_?(?=result|output)/i, '');
+	const words = own.split(/[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])/);
 	const isOther = (word: string) =>
 		OTHER_WORD.test(word) || (/^original$/i.test(word) && OF_SOUND.test(taskType));
 	return !WORDS_NAME.test(name) && !words.some(isOther);
@@ -96,12 +97,15 @@ export function resolved(
 const SIGNING =
 	/^(x-(amz|goog|oss|cos)-.*|(aws|google|oss)?access(key)?id|sign(ature)?|sig|expires|policy|key-pair-id|auth_?key|token(_path)?|response-.*|s[eprtv]|sk[etv]|sk[ot]id)$/i;
 
-/** Two addresses that differ only in their signature are one file. */
+/** Two addresses that differ only in their signature are one file. Where one path serves all files, a token can name the file. */
 function fileOf(url: string): string {
 	const parsed = isDataUrl(url) ? undefined : urlOf(url, NO_HOST);
 	if (parsed === undefined) return url;
 	if (url.includes('?')) {
-		const kept = [...parsed.searchParams].filter(([name]) => !SIGNING.test(name));
+		const naming = PAGE.test(extensionOf(url)) ? 'token' : '';
+		const kept = [...parsed.searchParams].filter(
+			([name]) => name === naming || !SIGNING.test(name),
+		);
 		parsed.search = new URLSearchParams(kept).toString();
 	}
 	parsed.hash = '';

@@ -58,7 +58,9 @@ export function verdictOf(taskId: string, task: Task, made: Made = {}): Verdict 
 		return { kind: 'failed', failure: failures.taskFailed(taskId, task), task };
 	if (task.state === 'running') return { kind: 'running', task };
 	const outputs = outputsOf(task, made.requestAddresses);
-	const isDone = outputs.length > 0 || (!isFileMade(task, made) && hasText(task));
+	// Captions can be there before their sound.
+	const hasFile = outputs.some(({ kind }) => kind !== 'transcript' || made.makesFile !== true);
+	const isDone = hasFile || (!isFileMade(task, made) && hasText(task));
 	return isDone ? { kind: 'done', taskId, task, outputs } : { kind: 'running', task };
 }
 
