@@ -121,6 +121,33 @@ test('Image: Get Price that is refused names its own fields', async () => {
 	expect(error?.description).toMatch(/"assets" is the field 'Number of Reference Images' of/);
 });
 
+test('Image: Get Price shows the price, and not what is left', async () => {
+	const parameters = { resource: 'image', operation: 'getPrice', generationsCount: 1 };
+	const body = { estimated_credits: 12, ec_remain_credits: 5_000 };
+	const { json } = await runNode({ parameters, answer: answers({ body }) });
+	expect(json).toMatchObject([{ credits: 12 }]);
+});
+
+test.each([
+	[{ success: true, errors: [{ task_id: 'B', message: 'locked' }] }, ['a']],
+	[{ success: true, failed: { b: 'locked' } }, ['a']],
+	[{ success: true, data: { errors: ['a: locked', 'b'] } }, undefined],
+	[{ success: true, refund_credits: 3 }, ['a', 'b']],
+])('Task: Delete that the service does in part: %j', async (body, deleted) => {
+	const ended = jest.spyOn(MadeTasks.prototype, 'noteEnd');
+	const { json, error } = await runNode({
+		parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
+		answer: ({ method }) => ({ body: method === 'POST' ? body : { status: 'doing' } }),
+	});
+	expect(ended.mock.calls.map(([id]) => id)).toEqual(deleted ?? []);
+	ended.mockRestore();
+	if (deleted === undefined)
+		expect(error?.message).toMatch(/^The service deleted nothing: .*locked/);
+	else expect(json).toMatchObject([{ deleted: true, task_ids: deleted }]);
+	if (deleted?.length === 1)
+		expect(json[0]).toMatchObject({ kept: [{ task_id: 'b', status: 'doing' }] });
+});
+
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
 	const ended = jest.spyOn(MadeTasks.prototype, 'noteEnd');
 	const { json, requests } = await runNode({

@@ -48,8 +48,9 @@ test('a callback that reports the failure that the service does not state plainl
 		const { ask, client } = service((id) => answer(200, { success: false, id, status: 'error' }));
 		expect(await ask(claimOf('a', 'error'))).toBe('failed');
 		expect(machine.elapsed).toBe(0);
-		expect(await ask('b')).toBe('failed');
-		expect([machine.elapsed, client.requests.length]).toEqual([2_500, 3]);
+		// Without such a report, the request may have failed instead of the task.
+		expect(await ask('b')).toMatch(UNASKED);
+		expect(client.requests).toHaveLength(3);
 	});
 });
 

@@ -13,7 +13,7 @@ const HOUR = 60 * MIN;
 const RESUME_URL = 'https://n8n.example/webhook-waiting/7/media-generation?signature=abc';
 const DONE = { status: 'done', metadata: { output_uri: 'https://files.example/a.mp3' } };
 
-type Task = { ms: number } | { answers: Reply };
+type Task = ({ ms: number } | { answers: Reply }) & { deadlineMs?: number };
 type Answer = { statusCode: number; body?: unknown; headers?: object };
 
 const n8nSays = (statusCode: number, message: string): Answer => ({
@@ -84,12 +84,12 @@ class World {
 		const { id, client, start, n8n } = this;
 		const { context } = n8n;
 		const deadline = start + 5 * HOUR;
-		const tasks = Object.keys(this.tasks).map((taskId): WaitingTask => ({
+		const tasks = Object.entries(this.tasks).map(([taskId, { deadlineMs }]): WaitingTask => ({
 			...{
 				taskId,
 				kind: 'x',
 				createdAt: start - S,
-				deadline,
+				deadline: deadlineMs === undefined ? deadline : start + deadlineMs,
 				requestAddresses: [],
 				named: false,
 				callsBack,
@@ -131,6 +131,13 @@ describe('it sleeps until all of its tasks are over', () => {
 			expect(world.calls[0]?.body).toMatchObject({ given_up: ['a'] });
 		},
 	);
+
+	test('a task that has not ended by its own deadline has not failed', async () => {
+		const world = new World({ a: { ms: HOUR, deadlineMs: MIN }, b: { ms: 2 * MIN } });
+		world.asleep();
+		await world.clock.advance(HOUR / 2);
+		expect(world.calls[0]?.body).toMatchObject({ given_up: [] });
+	});
 
 	test('where the node could not read a task that was done, it is polled until its end, or its refusal, is sure', async () => {
 		const world = new World({ a: { ms: 0 } });

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ItemFields } from '../../nodes/MediaGeneration/actions/fields';
 import { listTasks } from '../../nodes/MediaGeneration/actions/getTasks';
 import { goOn, runNode, type Answer, type Given } from '../model/node';
+import { readTaskList } from '../../nodes/MediaGeneration/transport/taskList';
 import { fakeN8n } from '../support/n8n';
 import { answer, scriptedClient } from '../support/replies';
 
@@ -88,6 +89,16 @@ test.each<[Answer, object]>([
 		count === 0 ? given(request) : answer;
 	const { json } = await runNode({ parameters: all, answer: answered, node: goOn });
 	expect(json).toMatchObject([expected]);
+});
+
+test.each([
+	[undefined, true],
+	[true, false],
+])('a page that is not there is the end, unless it was promised: %j', async (has_more, isWhole) => {
+	const client = scriptedClient((_, count) =>
+		count === 1 ? answer(200, { data: [task(1)], has_more }) : answer(404, {}),
+	);
+	expect(await readTaskList({ client, limit: 50 })).toMatchObject({ isWhole });
 });
 
 test('in the order of the service, where it does not say of all when they began', async () => {

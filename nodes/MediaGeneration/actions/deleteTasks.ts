@@ -3,7 +3,9 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { asNumber, isObject } from '../base/json';
 import { askOptional } from '../transport/reading';
+import { isFilled } from '../answers/reply';
 import type { Task } from '../answers/task';
+import { quote } from '../base/words';
 import type { ItemFields } from './fields';
 import type { ReadSource } from './operation';
 import * as ui from './ui';
@@ -24,8 +26,14 @@ export const deletionFields: INodeProperties[] = [
 	ui.optionsField([deleteFinishedOption]),
 ];
 
+interface Deletion {
+	refund: number | undefined;
+	/** What the service could not delete, in its own words. */
+	errors: string;
+}
+
 /** Sends once: neither the refusal of a repeat nor its credits would say what the first request did. */
-async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<number | undefined> {
+async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<Deletion> {
 	const asking = {
 		...from,
 		path: '/v1/task/delete',
@@ -37,7 +45,11 @@ async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<numbe
 	if (deletion.ok) {
 		const { value: answer } = deletion;
 		const said = isObject(answer.data) ? { ...answer.data, ...answer } : answer;
-		return asNumber(said.refunded_credits ?? said.refund_credits);
+		const { errors, failed } = said;
+		return {
+			refund: asNumber(said.refunded_credits ?? said.refund_credits),
+			errors: JSON.stringify([errors, failed].filter(isFilled)),
+		};
 	}
 	const failure = refusedQuestion(deletion.failure, ui.labelsOf({ task_ids: taskIdField }));
 	const description =
@@ -81,12 +93,24 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 			`Nothing was deleted: ${kept.map(({ task_id, status }) => `task ${task_id} has finished (${status})`).join(', ')}`,
 			"Only tasks that are still running are deleted. To delete finished ones, turn the option 'Delete Finished' on.",
 		);
-	const refund = await sendDeletion(from, doomed);
-	for (const taskId of doomed) from.client.account.made.noteEnd(taskId);
+	const { refund, errors } = await sendDeletion(from, doomed);
+	const named = new Set(errors.toLowerCase().match(/[^\s"',:;{}[\]]+/g));
+	const deleted = doomed.filter((taskId) => !named.has(taskId.toLowerCase()));
+	if (deleted.length === 0) {
+		const message = `The service deleted nothing: ${quote(errors) ?? ''}`;
+		throw new FailureError({
+			outcome: 'rejected',
+			message,
+			description: 'The tasks are still there.',
+		});
+	}
+	for (const taskId of deleted) from.client.account.made.noteEnd(taskId);
+	const failed = tasks.filter(({ taskId }) => doomed.includes(taskId) && !deleted.includes(taskId));
+	for (const { taskId, status } of failed) kept.push({ task_id: taskId, status });
 	return [
 		{
 			deleted: true,
-			task_ids: doomed,
+			task_ids: deleted,
 			...(refund !== undefined && { refunded_credits: refund }),
 			...(kept.length > 0 && { kept }),
 		},

@@ -3,7 +3,7 @@ import { asText, textsBetweenCommas, type JsonObject } from '../base/json';
 import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { askOptional } from '../transport/reading';
 import { unreadable } from '../answers/failures';
-import { creditsOf } from '../answers/balance';
+import { costIn, creditsOf } from '../answers/balance';
 import type { InputFile, ItemFields } from './fields';
 import { bodyTypeField, inputFile, isForm } from './inputFiles';
 import { modelEntry } from './model';
@@ -103,7 +103,7 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 		async () => await askOptional({ ...from, path, body, what: 'The price' }, 'quote image prices'),
 	);
 	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, labels));
-	const credits = creditsOf(answer.value);
+	const credits = costIn(answer.value) ?? creditsOf(answer.value);
 	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
 	return [{ ...answer.value, credits }];
 }

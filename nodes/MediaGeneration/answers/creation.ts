@@ -89,7 +89,8 @@ function evidenceIn(answer: Answer, own: readonly string[]) {
 	const { status, body } = answer;
 	const said = saidIn(answer, own);
 	const words = quote(said.words) ?? '';
-	const named = namedTask(answer, own);
+	// Nothing was created at 429: whatever is named is another task.
+	const named = status === 429 ? undefined : namedTask(answer, own);
 	const alive = named === undefined ? aliveIn(answer, own) : undefined;
 	const taskId = taskIdOf(body);
 	const isSuccess = status >= 200 && status < 300;

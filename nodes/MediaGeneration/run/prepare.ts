@@ -49,7 +49,7 @@ export async function prepareItems(
 interface RunChecks extends Pick<Prepared, 'waking'> {
 	/** Read if Minimum Credits needs it. */
 	balance: Attempt<number> | undefined;
-	/** Origin of this n8n. */
+	/** Address of this n8n. */
 	here: string | undefined;
 	/** Parts whose callbacks wake the execution. */
 	withCallback: ReadonlySet<Plan['wanted'][number] | undefined>;

@@ -70,7 +70,7 @@ async function waitForAll(
 	);
 	return tasks.flatMap(({ taskId }, index) => {
 		const end = ends[index];
-		return end?.kind === 'failed' ? [taskId] : [];
+		return end?.kind === 'failed' && end.failure.outcome !== 'timed_out' ? [taskId] : [];
 	});
 }
 

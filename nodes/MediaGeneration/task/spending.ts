@@ -62,7 +62,7 @@ export class Spending {
 		return await getOrCreate(turns, store, () => new Limiter(1)).take();
 	}
 
-	/** Explains why no further task may be created. That is final, because what was spent stays spent. */
+	/** Explains why this run may create no further task. That is final: what was spent stays spent, and a balance that can't be read is not asked for by each item. */
 	async refusal(): Promise<Failure | undefined> {
 		const { maximum } = this.deps;
 		if (maximum !== undefined) this.refused ??= await this.excess(maximum);

@@ -1,4 +1,4 @@
-/** Sends all requests to the service. Only n8n's credential attaches the key, nothing is repeated here, and the account learns of throttling here. */
+/** Sends requests to the service. Only n8n's credential attaches the key, nothing is repeated here, and the account learns of throttling here. */
 import { leavesOpen } from '../answers/creation';
 import type { Answer, Reply } from '../answers/reply';
 import { taskIdOf } from '../answers/task';

@@ -61,6 +61,7 @@ async function* pagesOf<Entry>(
 	const seen = new ListSeen(idOf);
 	let at = from ?? { route: 0, page: 1 };
 	let characters = 0;
+	let isPromised = false;
 	for (let pages = 0; pages < mostPages; pages += 1) {
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) return;
@@ -82,8 +83,10 @@ async function* pagesOf<Entry>(
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
 		if (!asked.ok && !isNone(asked.failure)) throw new FailureError(asked.failure);
-		// Some services have no page beyond the last one.
+		// Some services have no page beyond the last one. One that lacks a page that it promised has not shown all.
 		const page = asked.ok ? asked.value.page : seen.page([], entryOf, reading.path);
+		page.isWhole &&= asked.ok || !isPromised;
+		isPromised = page.more === true;
 		// A page that repeats another one is the end of what can be read, but not of the list.
 		const hasNext = page.entries.length > 0 && hasMore?.(page.more) === true;
 		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
