@@ -129,6 +129,24 @@ describe('Task: Wait', () => {
 			expect(error?.description).toMatch(/^Not every part of this text has a task/);
 		});
 
+		test.each<IDataObject>([
+			{ outcome: 'rejected', part: 3, parts: 3 },
+			{ ...{ outcome: 'failed', part: 2, parts: 2 }, task_id: 'b', status: 'error' },
+		])(
+			'of which one part was lost or failed: the tasks of the others, one by one: %j',
+			async (of) => {
+				const json = { error: 'no', task_ids: ['a', 'b'], ...of };
+				const given = { input: from(json), answer: anyDone, node: goOn };
+				const stays = await runNode({
+					...given,
+					parameters: { ...wait, taskId: of.task_id ?? '' },
+				});
+				expect(stays.json[0]?.description).toMatch(/Set 'Task ID' to {{ \$json\.task_ids }} to/);
+				const named = await runNode({ ...given, parameters: { ...wait, taskId: ['a', 'b'] } });
+				expect(named.json).toMatchObject([{ task_id: 'a', status: 'done' }, { task_id: 'b' }]);
+			},
+		);
+
 		test('that is to be joined: it needs its files', async () => {
 			const parameters = { ...wait, taskId: 'a', downloadOutput: false };
 			const { error, requests } = await runNode({ parameters, input: from(left) });

@@ -5,7 +5,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { FileSettings } from '../actions/fileSettings';
-import { checkedTaskId, readTaskIds } from '../actions/taskIds';
+import { checkedTaskId, readTaskIds, taskIdField } from '../actions/taskIds';
 import { joinNeedsFiles, readItemSettings } from '../actions/waiting';
 import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
@@ -40,12 +40,14 @@ function adviceFor(
 	{ outcome, parts, description }: Failure,
 	{ left, inDetails }: InputTasks,
 ): string {
-	if (outcome === 'failed') return FAILED_ADVICE;
+	const each = `Set 'Task ID' to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
+	if (outcome === 'failed')
+		return parts?.part === undefined
+			? FAILED_ADVICE
+			: `${FAILED_ADVICE} ${each} With 'On Error': Continue, it outputs the others.`;
 	if (left !== undefined)
-		return "Not every part of this text has a task, so waiting can't complete it. Run the node that made it again: parts that have a task are not paid for twice.";
-	return parts === undefined
-		? description
-		: `Set 'Task ID' to {{ $json.${inDetails ? 'details.' : ''}task_ids }} to wait for each of the tasks.`;
+		return `Not every part of this text has a task, so waiting can't complete it. ${each}`;
+	return parts === undefined ? description : each;
 }
 
 /** Returns whether an item of a node that slept already has everything that `task: wait` could fetch. */
@@ -95,11 +97,14 @@ export function planAwaited(fields: ItemFields): Array<Plan | ItemResult> {
 	const settings = readItemSettings(fields, true);
 	const taskIds = wantedTasks(fields, input);
 	const areOwn = areOwnTasks(taskIds, own);
-	if (failure !== undefined && (taskIds.length === 0 || (areOwn && isFinal(failure, left))))
+	const isLost = failure !== undefined && areOwn && isFinal(failure, left);
+	// Of a text that can't be completed, a list asks for what there is.
+	const isAsked = taskIds.length > 0 && (!isLost || Array.isArray(fields.raw(taskIdField.name)));
+	if (failure !== undefined && !isAsked)
 		return [failedResult(index, { ...failure, description: adviceFor(failure, input) })];
 	if (failure === undefined && areOwn && isComplete(fields, settings.files))
 		return [{ kind: 'items', index, taskIds: [], items: passedOn(fields, settings.files) }];
-	const parts = areOwn ? left : undefined;
+	const parts = areOwn && !isLost ? left : undefined;
 	const joins = parts?.assembly.longText.kind === 'join';
 	if (joins && !settings.files.download) throw joinNeedsFiles();
 	const count = (parts?.taskIds ?? taskIds).length;
