@@ -3,7 +3,7 @@ import { MAX_DEPTH, MAX_TEXT } from '../base/bounds';
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { deniesSuccess, type Answer } from './reply';
 import { errorTextOf } from './said';
-import { fieldsNamed, valuesWithin, walk } from './walk';
+import { byDepth, fieldsNamed, valuesWithin, walk } from './walk';
 
 export interface Task {
 	id: string | undefined;
@@ -111,7 +111,11 @@ export interface NamedTask {
 /** Finds a task that is named anywhere, but not one that the request named. */
 const namedIn = (body: unknown, own: readonly string[]): string | undefined =>
 	walk(body, { maxDepth: MAX_DEPTH })
-		.map(({ name, value }) => (TASK_ID.test(name) ? asId(value) : undefined))
+		.sort(byDepth)
+		// A list of that name has reasons, such as "Required".
+		.map(({ name, value, holder }) =>
+			TASK_ID.test(name) && holder?.value[name] === value ? asId(value) : undefined,
+		)
 		// With spaces, it is words about a field of that name.
 		.find((id) => id !== undefined && !/\s/.test(id) && !own.includes(id));
 

@@ -56,6 +56,9 @@ export function walk(root: unknown, options: Walk): Found[] {
 export const valuesWithin = (root: unknown, options: Walk): unknown[] =>
 	walk(root, options).map(({ value }) => value);
 
+/** For sorting: of several values, the outermost counts. */
+export const byDepth = (one: Found, other: Found): number => one.depth - other.depth;
+
 /** Enters only fields of these names, in this order. */
 export const fieldsNamed =
 	(names: readonly string[]) =>
