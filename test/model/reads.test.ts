@@ -148,6 +148,13 @@ test.each([
 		expect(json[0]).toMatchObject({ kept: [{ task_id: 'b', status: 'doing' }] });
 });
 
+test('Image: Get Price takes no balance for the price', async () => {
+	const answer = answers({ body: { success: true, price: 3, ec_remain_credits: 500 } });
+	const parameters = { resource: 'image', operation: 'getPrice', generationsCount: 1 };
+	const { error } = await runNode({ parameters, answer });
+	expect(error?.message).toBe('/v1i/task/price could not be read: the answer has no price');
+});
+
 test('Task: Delete whose answer was lost is not sent again, and says so', async () => {
 	const ended = jest.spyOn(MadeTasks.prototype, 'noteEnd');
 	const { json, requests } = await runNode({

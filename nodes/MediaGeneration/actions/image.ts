@@ -103,7 +103,8 @@ async function getPrice(from: ReadSource, item: ItemFields): Promise<JsonObject[
 		async () => await askOptional({ ...from, path, body, what: 'The price' }, 'quote image prices'),
 	);
 	if (!answer.ok) throw new FailureError(refusedQuestion(answer.failure, labels));
-	const credits = costIn(answer.value) ?? creditsOf(answer.value);
+	// Other names are those of a balance.
+	const credits = costIn(answer.value) ?? creditsOf(answer.value, ['credits']);
 	if (credits === undefined) throw new FailureError(unreadable(path, 'the answer has no price'));
 	return [{ ...answer.value, credits }];
 }

@@ -11,9 +11,9 @@ const numbersIn = (body: unknown, names: readonly string[]): number[] =>
 const LEFT = ['credits', 'balance', 'remaining_credits', 'credits_left', 'ec_remain_credits'];
 
 /** Finds a balance of any shape, a bare number included, in an answer that is no refusal. */
-export function creditsOf(body: unknown): number | undefined {
+export function creditsOf(body: unknown, names: readonly string[] = LEFT): number | undefined {
 	if (!isObject(body)) return asNumber(body);
-	return [...numbersIn(body, LEFT), asNumber(body.data)].find(isGiven);
+	return [...numbersIn(body, names), asNumber(body.data)].find(isGiven);
 }
 
 /** Finds the cost that an answer or a task names. */
