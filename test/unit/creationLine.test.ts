@@ -31,6 +31,7 @@ async function closed(first: Reply = FULL) {
 			boundsFull = false,
 			over = signal,
 			stays = false,
+			answerMs = 0,
 			voice = 'v',
 			of = {},
 		} = {},
@@ -42,7 +43,7 @@ async function closed(first: Reply = FULL) {
 			const mayGo = await line.turn(place, clock, over);
 			asked.push(`${name}${mayGo ? '' : ' late'} ${clock.now() - start}`);
 			if (!mayGo) break;
-			await clock.sleep(0);
+			await clock.sleep(answerMs);
 			const creation = readCreation(typeof reply === 'function' ? reply() : reply, RAIN);
 			line.answered(place, creation, clock.now());
 			if (creation.kind === 'created') break;
@@ -263,6 +264,14 @@ test('once nobody waits any more, the account is open', async () => {
 	await clock.run(asks('a', [FULL], { waitMs: 1_000, boundsFull: true }));
 	await clock.run(Promise.all([asks('b', [CREATED]), asks('c', [CREATED])]));
 	expect(asked).toEqual(['a late 1000', 'b 1000', 'c 1000']);
+});
+
+test('one that was still asking then, and is refused, begins with a short pause', async () => {
+	const { clock, asked, asks } = await closed();
+	const slow = asks('a', [FULL, FULL, CREATED], { answerMs: 1_000 });
+	const late = asks('b', [CREATED], { waitMs: 2_500, boundsFull: true });
+	await clock.run(Promise.all([slow, late]));
+	expect(asked).toEqual(['a 2000', 'b late 2500', 'a 5000', 'a 10000']);
 });
 
 test('the log says once a minute for how many the account is full', async () => {

@@ -128,7 +128,9 @@ export class CreationLine {
 	answered(place: Place, creation: Creation, nowMs: number): void {
 		const before = this.closed?.refusal.kind;
 		if (closes(creation)) this.closed ??= new ClosedAccount(this.account, creation);
-		this.closed?.answered(creation, place.queue, { hasAsked: this.asking === place, nowMs });
+		// Nobody has asked an account that was open again when the refusal came.
+		const hasAsked = before !== undefined && this.asking === place;
+		this.closed?.answered(creation, place.queue, { hasAsked, nowMs });
 		// How long each of them may wait depends on the kind.
 		if (this.closed?.refusal.kind !== before)
 			for (const { woken } of this.waiting) woken.abort(ABORTED);
