@@ -57,9 +57,13 @@ export async function askUntilClear(
 		if (pauseMs > 0) await sleep(pauseMs, at.signal);
 		last = await pollTask(client, { ...at, purpose }, now);
 		const counted = countPoll(seen, last, { nowMs: now(), required: TWICE });
-		const { clear } = counted;
-		const isDoubted = clear?.kind === 'task' && last.kind !== 'task' && !reportedFailed;
-		if (isDoubted && mustBePlain === true) return last;
+		const isDoubted =
+			mustBePlain === true &&
+			counted.clear?.kind === 'task' &&
+			last.kind !== 'task' &&
+			!reportedFailed;
+		if (isDoubted && askUntil === undefined) return last;
+		const clear = isDoubted ? undefined : counted.clear;
 		if (clear !== undefined && (clear.kind !== 'task' || isEnough?.(clear.task) !== false))
 			return clear;
 		last = clear ?? last;
