@@ -116,10 +116,11 @@ function outputKindOf(name: string, url: string, taskType: string): OutputKind {
 	const [, stated] = /^data:(audio|image)\//i.exec(url.slice(0, 20)) ?? [];
 	const extension = isDataUrl(url) ? '' : extensionOf(url);
 	const media = stated?.toLowerCase() ?? mediaOf(extension);
+	if (media === 'image' || media === 'audio') return media;
+	if (media === 'video') return 'file';
 	const isCaption = media === 'transcript' && !/image/i.test(taskType);
 	if (/^(srt|vtt|json|transcript|subtitle|caption)/i.test(name) || isCaption) return 'transcript';
-	if (media === 'image' || media === 'audio') return media;
-	if (/video/i.test(name) || media === 'video') return 'file';
+	if (/video/i.test(name)) return 'file';
 	if (makesText(taskType) && !/audio|image/i.test(name)) return 'transcript';
 	if (typeByExtension(extension) !== undefined || NO_MEDIA.test(extension)) return 'file';
 	if (/image/i.test(taskType) || /image/i.test(name)) return 'image';
