@@ -100,6 +100,17 @@ describe('a queue that is full by itself', () => {
 		void stuck;
 	});
 
+	test('waits as in the example of closedAccount.ts', async () => {
+		const { clock, asked, asks } = await closed();
+		void asks('A', [CREATED]);
+		await clock.advance(1_000);
+		void asks('B', [FULL, CREATED], { voice: 'w' });
+		await clock.advance(1_000);
+		void asks('C', [FULL, CREATED], { voice: 'x' });
+		await clock.advance(10_000);
+		expect(asked).toEqual(['B 1000', 'C 3000', 'A 7000', 'B 7000', 'C 7000']);
+	});
+
 	test('of one voice whose queue asks for a pause holds up no other voice', async () => {
 		const slow = after(FULL, 50);
 		const { clock, account, asked, asks } = await closed(slow);

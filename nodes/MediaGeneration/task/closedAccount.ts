@@ -7,6 +7,14 @@
  * | two of them are, or any request  | nobody               | the first; right after a refusal the first whose queue is not full |
  *
  * They ask after a pause, which doubles with each refused question, and before that once for each task of this process that ends.
+ *
+ * For example, A, B and C have different voices:
+ *
+ * 1. At 0 s, A is refused as full, and is to ask at 2 s. At 1 s, B comes, and is sent without asking, because its voice is another one.
+ * 2. B is refused as full too, so nobody is sent without asking now, and the pause begins anew. C comes: at 3 s it asks before A, because
+ *    only its voice is not known to be full.
+ * 3. C is refused as full too, and no voice is left: the pause doubles, and at 7 s A asks, who has waited longest. If it is accepted, B
+ *    asks at once, then C.
  */
 import type { Creation, Refusal } from '../answers/creation';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';

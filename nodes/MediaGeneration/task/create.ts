@@ -61,9 +61,12 @@ async function sendInTurn(
 	request: CreationRequest,
 	place: Place,
 ): Promise<Submitted> {
-	const { now, sleep, runEnded, context } = deps;
+	const { now, sleep, random, runEnded, context } = deps;
 	const { account } = deps.client;
 	const line = lineOf(account);
+	let retries = 0;
+	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
+	let impatientSince: number | undefined;
 	for (;;) {
 		const isAdmitted = await line.turn(place, deps, runEnded);
 		if (runEnded.aborted) return { kind: 'refused', failure: NOT_CREATED };
@@ -84,30 +87,28 @@ async function sendInTurn(
 			if (taskId !== undefined) account.made.add(taskId, 0);
 			return { ...creation, sentAt };
 		}
-		const pauseMs = pauseAfter(creation, place, deps);
-		if (pauseMs === undefined) return { kind: 'refused', failure: creation.failure };
-		const words = creation.kind === 'retry' ? undefined : line.logLine(now());
+		const { kind, failure, patienceMs, retryAfterMs = 0 } = creation;
+		if (kind === 'retry') retries += 1;
+		const growing = { firstMs: 500, maxMs: 8_000, retryAfterMs };
+		const pauseMs = kind === 'retry' ? backoffMs(retries, growing, random()) : retryAfterMs;
+		impatientSince = patienceMs === undefined ? undefined : (impatientSince ?? now());
+		if (now() + pauseMs >= endOfTries(creation, place, impatientSince))
+			return { kind: 'refused', failure };
+		// The line waits for a full or limited account.
+		if (kind === 'retry') await sleep(pauseMs, runEnded);
+		const words = kind === 'retry' ? undefined : line.logLine(now());
 		if (words !== undefined) logOf(context).warn(words);
-		if (pauseMs > 0) await sleep(pauseMs, runEnded);
 	}
 }
 
-/** Returns how long to pause before the next try; undefined if there is no time for one. The line waits for a full or limited account. */
-function pauseAfter(
-	{ kind, patienceMs = Infinity, retryAfterMs = 0 }: Refusal,
+/** Returns the epoch ms before which a refused creation must be sent again. */
+function endOfTries(
+	{ kind, patienceMs = Infinity }: Refusal,
 	place: Place,
-	{ now, random }: CreateDeps,
-): number | undefined {
-	const isRetry = kind === 'retry';
-	if (isRetry) place.retries += 1;
-	const growing = { firstMs: 500, maxMs: 8_000, retryAfterMs };
-	const ms = isRetry ? backoffMs(place.retries, growing, random()) : retryAfterMs;
-	const since = place.impatientSince ?? now();
-	place.impatientSince = patienceMs === Infinity ? undefined : since;
+	impatientSince = 0,
+): number {
 	const isApart = kind === 'full' && !place.boundsFull;
-	const end = isApart ? Infinity : Math.min(deadlineOf(place), since + patienceMs);
-	if (now() + ms >= end) return undefined;
-	return isRetry ? ms : 0;
+	return isApart ? Infinity : Math.min(deadlineOf(place), impatientSince + patienceMs);
 }
 
 /** Explains why a creation ran out of time before it was sent. */

@@ -24,9 +24,6 @@ export interface Place extends Readonly<CreationLimits> {
 	readonly queue: string;
 	/** How long it waited for a full account. */
 	fullMs: number;
-	retries: number;
-	/** Epoch ms of the first refusal in a row that is retried for a limited time only. */
-	impatientSince?: number | undefined;
 	/** What it waited for last. */
 	refusal?: Refusal | undefined;
 	/** Aborts when it must check again whether it may be sent. */
@@ -37,7 +34,7 @@ export interface Place extends Readonly<CreationLimits> {
 export function placeOf(request: CreationRequest, limits: CreationLimits): Place {
 	const { kind, pathFields, body } = request;
 	const queue = JSON.stringify([kind, pathFields?.voice_id ?? body.voice_id, body.model_id]);
-	return { ...limits, queue, fullMs: 0, retries: 0, woken: new AbortController() };
+	return { ...limits, queue, fullMs: 0, woken: new AbortController() };
 }
 
 /** Returns when its Timeout ends, in epoch ms. */
