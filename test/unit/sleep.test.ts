@@ -212,6 +212,18 @@ test('while n8n is being called for an execution, further callers change nothing
 	expect([world.polls.length, world.calls.length]).toEqual([1, 2]);
 });
 
+test('once the node has refused a call, further callers are heeded again', async () => {
+	const world = new World({ a: { ms: 0 } });
+	world.answers = [{ statusCode: 202, body: { received: true, ignored: 'it sleeps' } }, FINISHED];
+	world.onCall = () => (world.tasks.a = { ms: 2 * HOUR });
+	world.asleep({ ended: true });
+	await world.clock.advance(HOUR + 10 * S);
+	world.tasks.a = { ms: 0 };
+	world.asleep({ ended: true });
+	await world.clock.advance(2 * S);
+	expect(world.calls).toHaveLength(2);
+});
+
 test('a second caller leaves the task of the first one polled like a new one', async () => {
 	const world = new World({ a: { ms: 20 * S }, b: { ms: 0 } });
 	world.asleep({ ended: ['a'] });

@@ -14,7 +14,7 @@ import { meaningOf, ownCall, shownReply } from './ownCalls';
 interface Loop {
 	tasks: readonly WaitingTask[];
 	stop: AbortController;
-	/** Whether it has seen all tasks finish, so that it calls n8n, and nothing can hurry it. */
+	/** Whether it has seen all tasks finish, so that it calls n8n, and nothing can hurry it until it is refused. */
 	sawAllEnd: boolean;
 }
 
@@ -78,13 +78,13 @@ async function waitForAll(
 async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> {
 	const { signal } = loop.stop;
 	await realClock.sleep(firstMs, signal);
-	let { tasks } = loop;
 	for (;;) {
-		const givenUp = await waitForAll(sleep.client, tasks, signal);
+		const givenUp = await waitForAll(sleep.client, loop.tasks, signal);
 		if (signal.aborted) return;
 		loop.sawAllEnd = true;
 		if ((await callUntilEnded(sleep, givenUp)) === 'ended') return;
-		tasks = tasks.map((task) => ({ ...task, callsBack: false }));
+		loop.tasks = loop.tasks.map((task) => ({ ...task, callsBack: false }));
+		loop.sawAllEnd = false;
 	}
 }
 
