@@ -15,7 +15,8 @@ import {
 import { properties, subtitle } from './actions';
 import type { ListName } from './actions/ui';
 import { credentialTest } from './methods/testMethod';
-import { resumeWebhooks, waitingTooltip } from './suspend/resumeUrl';
+import { waitingTooltip } from './n8n/editor';
+import { resumeWebhooks } from './suspend/resumeUrl';
 
 /** n8n's AI workflow builder reads this. It is spread because the types of older versions do not know it. */
 const forBuilders = {

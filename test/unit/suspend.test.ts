@@ -7,7 +7,7 @@ import {
 	readNotes,
 	type WaitingTask,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { waitingTooltip } from '../../nodes/MediaGeneration/suspend/resumeUrl';
+import { waitingTooltip } from '../../nodes/MediaGeneration/n8n/editor';
 import { suspend, type SuspendedItem } from '../../nodes/MediaGeneration/suspend/suspend';
 import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';

@@ -1,5 +1,6 @@
-/** What n8n shows beside the items: hints above the output, and values by which executions can be found in the list. */
+/** What n8n shows beside the items: hints above the output, a sleeping node's tooltip, and values by which executions can be found in the list. */
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { uriEncoded } from '../base/url';
 import { onOneLine } from '../base/words';
 import { cleanerOf } from './clean';
 import type { N8nContext } from './execution';
@@ -24,6 +25,19 @@ export function warn(context: IExecuteFunctions, hint: string, line = hint): voi
 	// As long as n8n's guidelines allow.
 	showHint(context, 'warning', hint.length > 120 ? `${hint.slice(0, 117)}...` : hint);
 }
+
+/** Writes what {@link waitingTooltip} shows as the fragment of a URL, which is sent nowhere. @param until epoch ms */
+export function tooltipFragment(taskIds: readonly string[], until: number): string {
+	const { length } = taskIds;
+	const which = [...taskIds.slice(0, 3), ...(length > 3 ? ['...'] : [])].join(', ');
+	const subject = length === 1 ? 'its task has' : `its ${length} tasks have`;
+	return `#${until}:${uriEncoded(`${subject} finished (${inHtml(which)})`)}`;
+}
+
+/** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
+export const waitingTooltip = `={{ ((found) => found
+	? "Asleep until " + decodeURIComponent(found[2]) + ", or until " + new Date(Number(found[1])).toLocaleString() + " at the latest"
+	: "Asleep until its tasks have finished")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;
 
 /** n8n logs an error about longer values (`execution-metadata`, n8n-core 2.41). */
 export const MAX_VALUE = 255;

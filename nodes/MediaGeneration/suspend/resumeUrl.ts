@@ -1,8 +1,6 @@
-/** The URL that wakes a sleeping execution: the webhook behind it, who may call it, and what the editor shows of it. */
+/** The URL that wakes a sleeping execution: the webhook behind it, and who may call it. */
 import type { INodeTypeDescription } from 'n8n-workflow';
-import { uriEncoded, urlOf } from '../base/url';
-import { inHtml } from '../n8n/editor';
-import type { WaitingTask } from './notes';
+import { urlOf } from '../base/url';
 
 /** The last part of the URL that wakes an execution. n8n calls only the sleeping node, so all nodes can share it, even those without an ID. */
 export const WEBHOOK_PATH = 'media-generation';
@@ -36,16 +34,3 @@ export function isCalledBack(index: number, count: number): boolean {
 	const picked = (until: number) => Math.floor((until * Math.min(50, count)) / count);
 	return picked(index + 1) > picked(index);
 }
-
-/** Writes what {@link waitingTooltip} shows as the fragment of a URL, which is sent nowhere. @param until epoch ms */
-export function tooltipFragment(tasks: readonly WaitingTask[], until: number): string {
-	const ids = tasks.slice(0, 3).map(({ taskId }) => taskId);
-	const which = [...ids, ...(tasks.length > 3 ? ['...'] : [])].join(', ');
-	const subject = tasks.length === 1 ? 'its task has' : `its ${tasks.length} tasks have`;
-	return `#${until}:${uriEncoded(`${subject} finished (${inHtml(which)})`)}`;
-}
-
-/** What the editor shows at a node whose execution sleeps. It sees only the resume URL in the run's metadata. The time is in the reader's zone. */
-export const waitingTooltip = `={{ ((found) => found
-	? "Asleep until " + decodeURIComponent(found[2]) + ", or until " + new Date(Number(found[1])).toLocaleString() + " at the latest"
-	: "Asleep until its tasks have finished")(/#(\\d+):(.*)$/.exec($execution.resumeUrl)) }}`;

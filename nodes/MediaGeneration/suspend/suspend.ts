@@ -2,6 +2,7 @@
 import { randomUUID } from 'crypto';
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { plainFailureItem } from '../items/nodeError';
+import { tooltipFragment } from '../n8n/editor';
 import { storeOf } from '../n8n/execution';
 import { cleanItems } from '../n8n/clean';
 import { putToSleep } from '../n8n/sleep';
@@ -9,7 +10,6 @@ import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
 import { endpointOf } from '../base/url';
 import { CONTEXT_FIELD, lastDeadline, tasksIn, writeNotes, type WaitingItem } from './notes';
-import { tooltipFragment } from './resumeUrl';
 import { watchOver } from './watch';
 
 /** What becomes of an input item when the execution is suspended. */
@@ -40,7 +40,8 @@ export async function suspend(
 	const tasks = tasksIn(notes);
 	const deadline = Math.round(lastDeadline(tasks) + clockAheadMs());
 	// The tooltip reads this URL, which has no token.
-	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(tasks, deadline);
+	const taskIds = tasks.map(({ taskId }) => taskId);
+	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(taskIds, deadline);
 	const output = await putToSleep(context, items, { deadline: new Date(deadline), shownUrl });
 	watchOver({ id: notes.id, tasks, resumeUrl, context, client });
 	return output;
