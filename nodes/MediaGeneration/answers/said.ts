@@ -28,8 +28,10 @@ const WORDS_FIELDS = ['message', 'msg', 'reason', 'detail', 'error'];
 /** Returns the fields of an error that hold its reasons. */
 function fieldsWithReasons(error: JsonObject): Array<[name: string, value: unknown]> {
 	const fields = Object.entries(error);
+	const mayHold = (value: unknown) => typeof value === 'object' && isFilled(value);
 	const hasWords = (value: unknown) =>
-		asText(value) !== undefined || (typeof value === 'object' && isFilled(value));
+		asText(value) !== undefined ||
+		(mayHold(value) && Object.values(value as object).some((it) => asText(it) ?? mayHold(it)));
 	const words = WORDS_FIELDS.map((name) =>
 		fields.find(([key, value]) => key === name && hasWords(value)),
 	);
