@@ -36,6 +36,8 @@ export type CreationExample = Example<
 		line?: 'full' | 'limited' | 'retry';
 		afterSeconds?: number;
 		patienceSeconds?: number;
+		/** Whether all creations of the account are held back. */
+		pauses?: boolean;
 		/** Whether the same request is sent to the newer route of speech. */
 		asksForV3?: boolean;
 	}

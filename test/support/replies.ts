@@ -2,6 +2,7 @@
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { ApiRequest, ServiceClient } from '../../nodes/MediaGeneration/transport/client';
 import type { Answer, NoAnswer, Reply } from '../../nodes/MediaGeneration/answers/reply';
+import { saidIn } from '../../nodes/MediaGeneration/answers/said';
 
 /** A creation, where a test is not about what it says. */
 export const RAIN = {
@@ -52,7 +53,8 @@ export function scriptedClient(
 		async send(request) {
 			requests.push(request);
 			const replied = await reply(request, requests.length);
-			if (replied.answered) account.noteThrottling(request.purpose, replied, now?.());
+			if (replied.answered)
+				account.noteThrottling(request.purpose, saidIn(replied, request.own), now?.());
 			return replied;
 		},
 	};

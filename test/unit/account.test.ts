@@ -1,6 +1,7 @@
 import { Account, accountOf, type Purpose } from '../../nodes/MediaGeneration/transport/account';
 import type { Answer } from '../../nodes/MediaGeneration/answers/reply';
 import { retryAfterMs } from '../../nodes/MediaGeneration/answers/limits';
+import { saidIn } from '../../nodes/MediaGeneration/answers/said';
 import { answer } from '../support/replies';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -57,7 +58,7 @@ describe('accounts', () => {
 
 	const learned = (purpose: Purpose, reply: Answer) => {
 		const account = new Account();
-		account.noteThrottling(purpose, reply, NOW);
+		account.noteThrottling(purpose, saidIn(reply, []), NOW);
 		return (['create', 'poll', 'read'] as const).map((each) => account.pausedUntil(each));
 	};
 	const after = { 'retry-after': '4' };

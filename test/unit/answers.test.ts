@@ -52,6 +52,8 @@ test.each(examplesOf<CreationExample>('creation'))(
 		const client = scriptedClient(() => replyOf(answer));
 		await sendByRoute(client, request, new AbortController().signal);
 		expect(client.requests).toHaveLength(meaning.asksForV3 === true ? 2 : 1);
+		const isPaused = client.account.pausedUntil('create') > 0;
+		if (meaning.pauses !== undefined) expect(isPaused).toBe(meaning.pauses);
 	},
 );
 

@@ -29,7 +29,13 @@ const contextWith = (helper: Helper, credential: object = {}, more: Given = {}) 
 		http: helper,
 	});
 
-const LOOK: ApiRequest = { method: 'GET', path: '/v1/task/t1', purpose: 'poll', timeoutMs: 5_000 };
+const LOOK: ApiRequest = {
+	method: 'GET',
+	path: '/v1/task/t1',
+	purpose: 'poll',
+	own: [],
+	timeoutMs: 5_000,
+};
 
 /** One request, answered so. */
 async function exchanged(helper: Helper, request: Partial<ApiRequest> = {}) {
@@ -46,6 +52,12 @@ const throws =
 	(error: Error): Helper =>
 	async () =>
 		await Promise.reject(error);
+
+test('a full queue that an answer only quotes from the request takes back no pause', async () => {
+	const tooMany = responds(429, '{"error":"Not now: the queue"}', { 'retry-after': '20' });
+	const { client } = await exchanged(tooMany, { purpose: 'create', own: ['the queue'] });
+	expect(client.account.pausedUntil('create')).toBeGreaterThan(0);
+});
 
 test('a credential that is not complete makes no client, and is named in words', async () => {
 	const { context, sent } = contextWith(responds(200, '{}'), { baseUrl: 'http://api.example' });

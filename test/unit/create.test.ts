@@ -60,7 +60,8 @@ test('one request, exactly as it was made, with its full time however short the 
 	});
 	expect(logged).toEqual([]);
 	const { path, qs, body } = REQUEST;
-	const sent = { method: 'POST', path, qs, body, purpose: 'create', timeoutMs: 120_000 };
+	const own = ['Rain on a roof'];
+	const sent = { method: 'POST', path, qs, body, own, purpose: 'create', timeoutMs: 120_000 };
 	expect(client.requests).toEqual([sent]);
 });
 

@@ -1,5 +1,6 @@
 /** Who may send a creation when, before an account that is full or limited. */
 import { readCreation } from '../../nodes/MediaGeneration/answers/creation';
+import { saidIn } from '../../nodes/MediaGeneration/answers/said';
 import { lineOf, placeOf } from '../../nodes/MediaGeneration/task/creationLine';
 import { Account } from '../../nodes/MediaGeneration/transport/account';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
@@ -114,7 +115,7 @@ describe('a queue that is full by itself', () => {
 	test('of one voice whose queue asks for a pause holds up no other voice', async () => {
 		const slow = after(FULL, 50);
 		const { clock, account, asked, asks } = await closed(slow);
-		if (slow.answered) account.noteThrottling('create', slow, clock.now());
+		if (slow.answered) account.noteThrottling('create', saidIn(slow, []), clock.now());
 		void asks('stuck', forGood, LONG);
 		await clock.run(asks('other', [CREATED], { voice: 'w' }));
 		expect(asked).toEqual(['other 0']);
@@ -198,7 +199,7 @@ test.each<[string, Reply, string[]]>([
 	['five minutes of a longer one', after(FULL, 1_764_300_000), ['a 300000', 'a 304000']],
 ])('Retry-After stands for the pause: %s', async (_, first, expected) => {
 	const { clock, account, asked, asks } = await closed(first);
-	if (first.answered) account.noteThrottling('create', first, clock.now());
+	if (first.answered) account.noteThrottling('create', saidIn(first, []), clock.now());
 	await clock.run(asks('a', [FULL, CREATED]));
 	expect(asked).toEqual(expected);
 });

@@ -39,7 +39,7 @@ async function sending(
 	const client = await createClient(context);
 	return await client.send({
 		...{ method: 'POST', path: '/v1/task/dubbing', body: { language: 'de' } },
-		...{ purpose: 'create', timeoutMs: 120_000, files: sizes.map(fileOf) },
+		...{ purpose: 'create', own: [], timeoutMs: 120_000, files: sizes.map(fileOf) },
 	});
 }
 

@@ -40,7 +40,7 @@ export function balanceProblem(answer: Answer): string | undefined {
 	const { status, body } = answer;
 	if (status >= 300 && status < 400)
 		return `The Base URL redirects to another address (HTTP ${status}), and the API key is not sent there. Enter the address of the service itself, e.g. with https:// or without "www."`;
-	if (saidIn(answer).isPage)
+	if (saidIn(answer, []).isPage)
 		return `A web page came instead of JSON (HTTP ${status}): the Base URL leads to a website, or something in front of the service has answered, such as a CDN, a firewall or a proxy. That says nothing about the API key. ${ADDRESS}`;
 	const reason = quote(isObject(body) ? errorTextOf(body) : undefined);
 	const words = reason === undefined ? '' : ` The service says: ${reason}`;

@@ -22,7 +22,7 @@ export type Poll =
 export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status, body, unread } = reply;
-	const said = saidIn(reply);
+	const said = saidIn(reply, []);
 	const { words, isSilent } = said;
 	const at = { detail: words, httpStatus: status };
 	const succeeded = status >= 200 && status < 300;

@@ -91,7 +91,7 @@ export interface Said {
 }
 
 /** @param own texts of the request, which do not count */
-export function saidIn(answer: Answer, own: readonly string[] = []): Said {
+export function saidIn(answer: Answer, own: readonly string[]): Said {
 	const { status, body, text, unread } = answer;
 	const fields = isObject(body) ? body : {};
 	const error = isObject(fields.error) ? fields.error : {};

@@ -2,6 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { providerPrefix, V1_PROVIDER } from '../actions/voice';
 import { readCreation, type Creation } from '../answers/creation';
+import { ownTextsOf } from '../answers/ownTexts';
 import type { CreationRequest } from '../answers/request';
 import type { SpeechRoute } from '../transport/account';
 import type { ApiRequest, ServiceClient } from '../transport/client';
@@ -59,7 +60,8 @@ export async function sendByRoute(
 	runEnded: AbortSignal,
 ): Promise<Creation> {
 	const { account } = client;
-	const common = { method: 'POST', purpose: 'create', timeoutMs: 120_000 } as const;
+	const own = ownTextsOf(request);
+	const common = { method: 'POST', purpose: 'create', own, timeoutMs: 120_000 } as const;
 	const send = async (route: SpeechRoute) => {
 		const reply = await client.send({ ...common, ...wireOf(request, route) });
 		return readCreation(reply, request);

@@ -5,9 +5,8 @@ import { BoundedMap, getOrCreate } from '../base/boundedMap';
 import { now } from '../base/clock';
 import { Limiter } from '../base/limiter';
 import { askedPauseMs, isAboutTasks, limitIn } from '../answers/limits';
-import type { Answer } from '../answers/reply';
 import type { CreationRequest } from '../answers/request';
-import { saidIn } from '../answers/said';
+import type { Said } from '../answers/said';
 import { MAX_RETRY_AFTER_MS } from '../base/bounds';
 
 export type PollRoute = 'v1' | 'v1e';
@@ -85,9 +84,8 @@ export class Account {
 	 * Pauses for a 429 or 503 with Retry-After, whatever its words. But the reset of a daily limit holds back nobody else, and what is full
 	 * holds back only its own kind, voice or model (`task/creationLine`).
 	 */
-	noteThrottling(purpose: Purpose, answer: Answer, nowMs: number = now()): void {
-		if (answer.status !== 429 && answer.status !== 503) return;
-		const said = saidIn(answer);
+	noteThrottling(purpose: Purpose, said: Said, nowMs: number = now()): void {
+		if (said.answer.status !== 429 && said.answer.status !== 503) return;
 		if (purpose === 'create' && isAboutTasks(said)) return;
 		const wait = askedPauseMs(said);
 		if (wait === undefined || (wait > MAX_RETRY_AFTER_MS && limitIn(said) === 'cap')) return;

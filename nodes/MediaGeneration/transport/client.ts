@@ -1,6 +1,7 @@
 /** Sends requests to the service. Only n8n's credential attaches the key, nothing is repeated here, and the account learns of throttling here. */
 import { leavesOpen } from '../answers/creation';
 import type { Answer, Reply } from '../answers/reply';
+import { saidIn } from '../answers/said';
 import { taskIdOf } from '../answers/task';
 import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 import { accountOf, type Account, type Purpose } from './account';
@@ -27,6 +28,8 @@ export interface ApiRequest extends Body {
 	path: string;
 	qs?: IDataObject;
 	purpose: Purpose;
+	/** Its own texts, which an answer can quote. */
+	own: readonly string[];
 	/** From the request, or from the end of its files, to the last byte of its answer. */
 	timeoutMs: number;
 	/** Gives up the request. A creation has none: giving up on its answer may lose a task that is paid for. */
@@ -81,7 +84,7 @@ export async function createClient(
 	}
 
 	async function send(asked: ApiRequest): Promise<Reply> {
-		const { method, path, qs, purpose } = asked;
+		const { method, path, qs, purpose, own } = asked;
 		const { body, headers, upload } = encodeBody(asked);
 		const options: IHttpRequestOptions = {
 			method,
@@ -92,7 +95,7 @@ export async function createClient(
 			headers: { Accept: 'application/json', ...headers },
 		};
 		const came = await requestWithin(options, { ...asked, upload }, exchange);
-		if (came.answered) account.noteThrottling(purpose, came);
+		if (came.answered) account.noteThrottling(purpose, saidIn(came, own));
 		const reply = unlessUnsent(came, upload);
 		if (reply.answered) return reply;
 		const isUnreached = reply.kind === 'unconnected' || reply.kind === 'impossible';

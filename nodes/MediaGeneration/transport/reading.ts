@@ -9,6 +9,7 @@ import { attemptAsync, FailureError, type Attempt, type Failure } from '../base/
 import { seconds } from '../base/words';
 import { isObject, type JsonObject } from '../base/json';
 import { unreadable } from '../answers/failures';
+import { carriedTexts } from '../answers/ownTexts';
 import { saidIn } from '../answers/said';
 import { creditsOf } from '../answers/balance';
 
@@ -39,7 +40,7 @@ function readingProblem(reply: Reply, { what = '', isTask, body: sent }: Reading
 	const refusedInside = (isTask || isDone ? codeInside : refusalInside)(body) !== undefined;
 	// A POST can succeed without a word.
 	if (succeeded && (body !== undefined || status === 204) && !refusedInside) return undefined;
-	const { words, isSilent, isPage } = saidIn(reply);
+	const { words, isSilent, isPage } = saidIn(reply, carriedTexts(sent));
 	const isNameless = isSilent && !(succeeded && refusedInside);
 	const reason = isNameless ? `${words} without a usable answer` : words;
 	const failure = unreadable(what, reason, { httpStatus: status, isPage });
@@ -52,6 +53,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 	const { client, path, body, what = path, signal, tries = 4 } = reading;
 	const { timeoutMs = 20_000, clock = realClock } = reading;
 	const method = body === undefined ? 'GET' : 'POST';
+	const sent = { method, path, body, purpose: 'read', own: carriedTexts(body) } as const;
 	let failure: Failure | undefined;
 	for (let failures = 0; ; failures += 1) {
 		const backoff = { firstMs: 500, maxMs: 3_000 };
@@ -61,7 +63,7 @@ export async function readReply(reading: Reading): Promise<Answer> {
 		if (pauseMs > 60_000) throw new FailureError(failure ?? unreadable('The service', asked));
 		if (pauseMs > 0) await clock.sleep(pauseMs, signal);
 		if (signal?.aborted && failure !== undefined) throw new FailureError(failure);
-		const reply = await client.send({ method, path, body, purpose: 'read', timeoutMs, signal });
+		const reply = await client.send({ ...sent, timeoutMs, signal });
 		const problem = readingProblem(reply, { ...reading, what });
 		if (problem === undefined) return reply as Answer;
 		({ failure } = problem);
