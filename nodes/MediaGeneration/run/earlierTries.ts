@@ -60,7 +60,9 @@ export async function settleEarlier(
 	// A task whose ID is known can be fetched.
 	const isNamed = earlier.kind === 'unclear' && earlier.failure.taskId !== undefined;
 	if (isNamed || earlier.kind === 'unread') return asFailed(earlier.failure);
-	const found = await findLost(deps, { request: asked.request, ...earlier, isEarlier: true });
+	// The workflow may have changed since: what was sent counts, if that was noted.
+	const { request } = earlier.kind === 'unclear' ? earlier : asked;
+	const found = await findLost(deps, { ...earlier, request, isEarlier: true });
 	if (found.kind === 'created') {
 		deps.ledger.created(asked, found);
 		// A killed execution has paid for it.

@@ -77,22 +77,29 @@ function isNotes(value: unknown): value is LedgerNotes {
 	return (unrecorded === null || isSince) && isObject(texts) && entries.every(isEntry);
 }
 
-/** Undefined if any of it can't be read. */
-export function notesIn(
-	store: LedgerStore,
+/** Returns whether the notes are those of an earlier Retry or loop round: n8n was killed before it saved those of the repeated run. */
+function lacksRepeated(
+	{ openedIn }: LedgerNotes,
 	{ executionId, runIndex }: NodeRun,
+	{ repeated }: UnrecordedRun,
+): boolean {
+	const before = openedIn.replace(/:.*/, '');
+	return before !== executionId && openedIn !== `${repeated ?? before}:${runIndex}`;
+}
+
+/** Opens the notes for a run, and begins them if there are none. Undefined if any of them can't be read. */
+export function openNotes(
+	store: LedgerStore,
+	run: NodeRun,
 	killed: UnrecordedRun | undefined,
 ): LedgerNotes | undefined {
 	const unrecorded = killed ?? null;
-	const openedIn = `${executionId}:${runIndex}`;
+	const openedIn = `${run.executionId}:${run.runIndex}`;
 	if (store[LEDGER_FIELD] === undefined)
 		store[LEDGER_FIELD] = { format: LEDGER_FORMAT, openedIn, entries: [], unrecorded, texts: {} };
 	const present = store[LEDGER_FIELD];
 	if (!isNotes(present)) return undefined;
-	// The notes are those of an earlier Retry or loop round: n8n was killed before it saved those of the repeated run.
-	const before = present.openedIn.replace(/:.*/, '');
-	const isNoted = present.openedIn === `${killed?.repeated ?? before}:${runIndex}`;
-	if (before !== executionId && killed !== undefined && !isNoted) present.unrecorded = killed;
+	if (killed !== undefined && lacksRepeated(present, run, killed)) present.unrecorded = killed;
 	present.openedIn = openedIn;
 	return present;
 }

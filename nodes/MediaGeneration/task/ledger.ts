@@ -11,7 +11,7 @@ import { readerOf, Unclaimed } from './unclaimed';
 import {
 	earlierIn,
 	NOT_READ,
-	notesIn,
+	openNotes,
 	sentNow,
 	soughtFor,
 	toNote,
@@ -45,7 +45,7 @@ export class Ledger {
 	) {
 		this.prefix = `${run.call?.id ?? run.runIndex}:`;
 		this.clean = clean;
-		const opened = attempt(() => notesIn(store, run, killed));
+		const opened = attempt(() => openNotes(store, run, killed));
 		this.opened = opened.ok ? opened.value : undefined;
 		const { entries = [] } = this.opened ?? {};
 		const isOwn = ({ execution, slot }: Entry) =>
