@@ -1,7 +1,6 @@
 /** Fetches a file into n8n's binary store: all of it or nothing, leaving nothing open. A download that breaks off starts over. */
 import { headerOf, retryAfterMs } from '../answers/limits';
 import { isDataUrl } from '../answers/outputs';
-import { messageOf } from '../base/outcomes';
 import type { N8nContext } from '../n8n/execution';
 import { watched, type OpenFile, type OpenFileFn } from '../transport/fileHost';
 import { storeChunks } from './binary';
@@ -19,30 +18,28 @@ export interface DownloadDeps extends Pace {
 export async function storeFile(wanted: WantedFile, deps: DownloadDeps): Promise<OutputFile> {
 	const { url, kind } = wanted;
 	const missing = (problem: string): OutputFile => ({ output: { url, kind }, problem });
-	let facts: FileFacts = {};
+	const facts: FileFacts = {};
 	for (let errors = 0; ; errors += 1) {
-		const result = await storeOnce(wanted, facts, deps);
-		if ('output' in result) return result;
-		const { message, pausesMs, retryAfterMs: askedMs } = result.error;
+		const result = await storeOnce(wanted, facts, deps).catch(asDownloadError);
+		if (!(result instanceof DownloadError)) return result;
+		const { message, pausesMs, retryAfterMs: askedMs } = result;
 		const pauseMs = isDataUrl(url) ? undefined : pausesMs[errors];
 		if (deps.signal?.aborted === true) return missing('the download was stopped');
 		if (pauseMs === undefined) return missing(message);
-		facts = result.facts;
 		await deps.sleep(Math.max(pauseMs, Math.min(askedMs, 30_000)), deps.signal);
 	}
 }
 
+/** Throws what makes a DownloadError. @param facts of the answers before, to which this one adds its own */
 async function storeOnce(
 	wanted: WantedFile,
 	facts: FileFacts,
 	deps: DownloadDeps,
-): Promise<OutputFile | { error: DownloadError; facts: FileFacts }> {
+): Promise<OutputFile> {
 	const { url } = wanted;
 	const opened = isDataUrl(url) ? openDataUrl(url) : await deps.open(url, deps.signal);
-	if (!opened.ok) {
-		const { reason, transient } = opened;
-		return { error: transient ? new DownloadError(reason) : refused(reason), facts };
-	}
+	if (!opened.ok)
+		throw opened.transient ? new DownloadError(opened.reason) : refused(opened.reason);
 	const { headers, body } = opened;
 	const transfer = new Transfer(watched(opened, deps), { wanted, headers }, facts);
 	try {
@@ -50,13 +47,10 @@ async function storeOnce(
 		const { mimeType, extension } = await transfer.begin();
 		const file = { fileName: `${wanted.baseName}.${extension}`, mimeType };
 		const storing = { ...deps, ...file, sample: 'next' in body ? undefined : body };
-		const binary = await storeChunks(deps.context, transfer.chunks(), storing).catch((error) => {
-			throw transfer.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
-		});
-		const [fileSize, sound] = [transfer.received, transfer.sound()];
-		return storedFile(wanted, binary, { ...file, fileSize, sound });
-	} catch (error) {
-		return { error: asDownloadError(error), facts: transfer.facts };
+		const { stored, ...came } = await transfer.into(
+			async (chunks) => await storeChunks(deps.context, chunks, storing),
+		);
+		return storedFile(wanted, stored, { ...file, ...came });
 	} finally {
 		opened.close();
 		transfer.end();

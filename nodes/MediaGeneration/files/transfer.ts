@@ -46,20 +46,18 @@ export interface FileFacts {
 
 export class Transfer {
 	/** Bytes so far. */
-	received = 0;
+	private received = 0;
 	/** Why `chunks` ended early: a store hides why the stream that it reads has failed. */
-	problem: DownloadError | undefined;
+	private problem: DownloadError | undefined;
 	private readonly head: Buffer[] = [];
 	private readonly scanner = new SoundScanner();
-	private readonly rest: AsyncGenerator<Buffer>;
 
+	/** @param facts of earlier answers; those of this one are added to them */
 	constructor(
-		body: AsyncGenerator<Buffer>,
+		private readonly body: AsyncGenerator<Buffer>,
 		private readonly about: { wanted: WantedFile; headers: OpenFile['headers'] },
-		public facts: FileFacts,
-	) {
-		this.rest = this.counted(body);
-	}
+		private readonly facts: FileFacts,
+	) {}
 
 	/** Reads until the first bytes show whether this is the file, and of which type. */
 	async begin(): Promise<FileType> {
@@ -67,9 +65,9 @@ export class Transfer {
 		const length = asNumber(this.header('content-length'));
 		if ((length ?? 0) > wanted.maxBytes) throw tooLarge(wanted.maxBytes, length);
 		while (this.received < FILE_HEAD_BYTES) {
-			const next = await this.rest.next();
-			if (next.done === true) break;
-			this.head.push(next.value);
+			const chunk = await this.next();
+			if (chunk === undefined) break;
+			this.head.push(chunk);
 		}
 		// A pause, or music, has no words.
 		if (this.received === 0 && wanted.kind !== 'transcript')
@@ -80,15 +78,33 @@ export class Transfer {
 		const problem = problemWith(head, file);
 		if (problem !== undefined) throw new DownloadError(problem);
 		// The length of an error page is not the file's.
-		this.facts = { ...this.facts, length: length ?? this.facts.length };
+		this.facts.length = length ?? this.facts.length;
 		return fileTypeOf(head, file);
 	}
 
-	/** Yields the file from its first byte, after `begin`. */
-	async *chunks(): AsyncGenerator<Buffer> {
+	/** Hands the file to a store, after `begin`. */
+	async into<T>(
+		store: (chunks: AsyncGenerator<Buffer>) => Promise<T>,
+	): Promise<{ stored: T; fileSize: number; sound: SoundFacts }> {
+		const stored = await store(this.chunks()).catch((error: unknown) => {
+			throw this.problem ?? refused(`n8n could not store it: ${messageOf(error)}`);
+		});
+		return { stored, fileSize: this.received, sound: this.scanner.end() };
+	}
+
+	end(): void {
+		// If the body waits for its reader, this runs its `finally` blocks.
+		this.body.return(undefined).catch(() => undefined);
+	}
+
+	private header(name: string): string | undefined {
+		return headerOf(this.about.headers, name);
+	}
+
+	private async *chunks(): AsyncGenerator<Buffer> {
 		try {
 			yield* this.head;
-			yield* this.rest;
+			for (let chunk; (chunk = await this.next()) !== undefined;) yield chunk;
 			// Only an error keeps a store from accepting what it has as the file.
 			this.checkEnd();
 		} catch (error) {
@@ -96,27 +112,14 @@ export class Transfer {
 		}
 	}
 
-	sound(): SoundFacts {
-		return this.scanner.end();
-	}
-
-	end(): void {
-		// If the body waits for its reader, this runs its `finally` blocks.
-		this.rest.return(undefined).catch(() => undefined);
-	}
-
-	private header(name: string): string | undefined {
-		return headerOf(this.about.headers, name);
-	}
-
-	private async *counted(body: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+	private async next(): Promise<Buffer | undefined> {
+		const next = await this.body.next();
+		if (next.done === true) return undefined;
 		const { maxBytes } = this.about.wanted;
-		for await (const chunk of body) {
-			this.received += chunk.length;
-			if (this.received > maxBytes) throw tooLarge(maxBytes);
-			this.scanner.push(chunk);
-			yield chunk;
-		}
+		this.received += next.value.length;
+		if (this.received > maxBytes) throw tooLarge(maxBytes);
+		this.scanner.push(next.value);
+		return next.value;
 	}
 
 	/** Some stores name an encoding that the file doesn't have, such as "aws-chunked". The first bytes decide if they can. */
@@ -137,7 +140,7 @@ export class Transfer {
 		if (length !== undefined && received < length)
 			throw new DownloadError(`the file broke off after ${received} of ${length} bytes`);
 		if (length !== undefined) return;
-		const sound = this.sound();
+		const sound = this.scanner.end();
 		// Some headers count their own bytes, too.
 		if (sound.kind === 'wav' && received < (sound.statedBytes ?? 0))
 			throw new DownloadError(
@@ -147,7 +150,7 @@ export class Transfer {
 		const isChunked = /chunked/i.test(this.header('transfer-encoding') ?? '');
 		if (isChunked || facts.endSeenAt === received) return;
 		// Node.js does not distinguish a reset connection from a closed one if no length is stated.
-		this.facts = { ...facts, endSeenAt: received };
+		facts.endSeenAt = received;
 		throw new DownloadError(
 			`the connection closed after ${received} bytes, and the host did not say how long the file is`,
 		);
