@@ -19,12 +19,14 @@ export async function runItems(
 	const parts = running.flatMap((each) => (each.kind === 'running' ? each.parts : []));
 	const allEnded = new AbortController();
 	inBackground(run.context, sleepWhenPossible(run, parts, allEnded.signal));
-	const results = await Promise.all(
-		running.map(async (each) => (each.kind === 'running' ? await each.result : each)),
-	);
-	allEnded.abort();
-	stopExpecting();
-	return results;
+	try {
+		return await Promise.all(
+			running.map(async (each) => (each.kind === 'running' ? await each.result : each)),
+		);
+	} finally {
+		allEnded.abort();
+		stopExpecting();
+	}
 }
 
 interface RunningItem {
