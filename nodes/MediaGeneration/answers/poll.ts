@@ -48,10 +48,11 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 			detail: `HTTP ${status} with another task (${task.id})${words}`,
 			httpStatus: status,
 		};
+	if (task.state !== 'failed') return { kind: 'task', task };
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
 	const isThrottled = limitIn(said) === 'rate';
 	const isDoubtful = !isNamed || deniesSuccess(body) || isThrottled;
-	if (task.state !== 'failed' || !isDoubtful) return { kind: 'task', task };
+	if (!isDoubtful) return { kind: 'task', task };
 	const beside = deniesSuccess(body) ? ' and "success": false' : isNamed ? '' : ' and no task ID';
 	const detail = `HTTP ${status} with the status "${task.status}"${beside}${words}`;
 	return isThrottled && !isNamed

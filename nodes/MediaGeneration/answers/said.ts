@@ -72,7 +72,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 		isObject(each) ? [...named(each), each.error, each.reason] : [],
 	);
 	const places = [...named(body), ...inError, message, msg, detail, errors, violations, ...inside];
-	const reasons = new Set(places.flatMap(reasonsIn));
+	const reasons = new Set(places.filter(isFilled).flatMap(reasonsIn));
 	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
 }
 
