@@ -55,7 +55,13 @@ async function ours(durationMs: number, progressOf: ProgressOf, seed: number): P
 		);
 	});
 	const { signal } = new AbortController();
-	const task = { taskId: 't', kind: 'x', createdAt, deadline: createdAt + 24 * HOUR, echoes: [] };
+	const task = {
+		taskId: 't',
+		kind: 'x',
+		createdAt,
+		deadline: createdAt + 24 * HOUR,
+		requestAddresses: [],
+	};
 	const waiting = { client, polls: new Limiter(1), signal, now, sleep };
 	const waited = await clock.run(waitForTask({ ...task, named: false }, waiting));
 	check(waited.kind === 'done', 'a task was not waited for to its end');
