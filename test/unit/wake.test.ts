@@ -2,12 +2,15 @@
 import { Readable } from 'node:stream';
 import type {
 	IDataObject,
+	IExecuteFunctions,
 	IHttpRequestOptions,
 	INodeExecutionData,
 	IWebhookFunctions,
+	WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { parseTask } from '../../nodes/MediaGeneration/answers/task';
 import { pause } from '../../nodes/MediaGeneration/n8n/realClock';
+import { noteSleep } from '../../nodes/MediaGeneration/suspend/stillAsleep';
 import { wake } from '../../nodes/MediaGeneration/suspend/wake';
 import {
 	CONTEXT_FIELD,
@@ -306,6 +309,29 @@ describe('it wakes', () => {
 			const value = await onClock(async () => await post({ id: 't1' }));
 			expect(looks).toEqual(expect.arrayContaining(['t1']));
 			expect(value).toMatchObject(status === 503 ? told(503, BUSY) : { status });
+		},
+	);
+
+	test.each<[WorkflowExecuteMode, number]>([
+		['webhook', 0],
+		['trigger', 0],
+		['retry', 0],
+		['manual', 1],
+		['integrated', 1],
+	])(
+		'without asking n8n where this process put a "%s" execution to sleep, once: %d',
+		async (mode, asked) => {
+			const state = jest.fn(() => n8nSays(409, 'The execution "7" is running already.'));
+			const { post, own } = sleeping({ now: state });
+			noteSleep(own.sleep_id, fakeN8n<IExecuteFunctions>({ mode }).context);
+			await onClock(async (machine) => {
+				expect((await post({ id: 't1' })).status).toBe(asked === 1 ? 503 : 200);
+				expect(state).toHaveBeenCalledTimes(asked);
+				// An earlier call can come late, and find the execution as it was.
+				await machine.pause(MINUTE);
+				expect((await post({ id: 't1' })).status).toBe(503);
+				expect(state).toHaveBeenCalledTimes(asked + 1);
+			});
 		},
 	);
 

@@ -10,6 +10,7 @@ import type { ServiceClient } from '../transport/client';
 import { clockAheadMs } from '../base/clock';
 import { endpointOf } from '../base/url';
 import { CONTEXT_FIELD, lastDeadline, tasksIn, writeNotes, type WaitingItem } from './notes';
+import { noteSleep } from './stillAsleep';
 import { watchOver } from './watch';
 
 /** What becomes of an input item when the execution is suspended. */
@@ -43,6 +44,7 @@ export async function suspend(
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const shownUrl = endpointOf(resumeUrl) + tooltipFragment(taskIds, deadline);
 	const output = await putToSleep(context, items, { deadline: new Date(deadline), shownUrl });
+	noteSleep(notes.id, context);
 	watchOver({ id: notes.id, tasks, resumeUrl, context, client });
 	return output;
 }

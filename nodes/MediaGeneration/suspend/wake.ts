@@ -6,10 +6,9 @@ import { timeLimit } from '../base/abort';
 import { Limiter } from '../base/limiter';
 import { inBackground } from '../n8n/log';
 import { answeredStatus, answerRefusal, CallRefusal, refuse } from '../n8n/webhookCall';
-import { callSelf } from '../transport/selfCall';
 import { pollUntilOneRuns, type Reported } from './ends';
 import { lastDeadline } from './notes';
-import { meaningOf, ownCall } from './ownCalls';
+import { isStillAsleep } from './stillAsleep';
 import { readWakingCall, type StoredSleep, type WakingCall } from './wakingCall';
 import { hurry, watchOver } from './watch';
 import { wokenItems } from './woken';
@@ -100,16 +99,6 @@ async function wakeIfFinished(
 	handedOverAt.set(sleep.id, now());
 	inBackground(sleep.context, untilStored(sleep).finally(endTurn));
 	return { kind: 'woken', items };
-}
-
-/**
- * Asks n8n about the execution as it is now, because n8n loaded it before it ran this webhook. If it has meanwhile gone to sleep on a later
- * node, n8n accepts the stale copy and runs everything in between again. A reply that is not n8n's decides nothing.
- */
-async function isStillAsleep(sleep: StoredSleep): Promise<boolean> {
-	const body = ownCall(sleep, { asks: true });
-	const reply = await callSelf(sleep.context, { url: sleep.resumeUrl, body, timeoutMs: 3_000 });
-	return ['handled', 'unknown'].includes(meaningOf(reply));
 }
 
 /** Waits until n8n has stored what it was handed. If it could not, or nothing tells, this process calls again. */
