@@ -105,8 +105,9 @@ export async function deleteTasks(from: ReadSource, fields: ItemFields): Promise
 		});
 	}
 	for (const taskId of deleted) from.client.account.made.noteEnd(taskId);
-	const failed = tasks.filter(({ taskId }) => doomed.includes(taskId) && !deleted.includes(taskId));
-	for (const { taskId, status } of failed) kept.push({ task_id: taskId, status });
+	for (const { taskId, status } of tasks)
+		if (doomed.includes(taskId) && !deleted.includes(taskId))
+			kept.push({ task_id: taskId, status });
 	return [
 		{
 			deleted: true,

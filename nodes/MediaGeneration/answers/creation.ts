@@ -90,8 +90,9 @@ function evidenceIn(answer: Answer, own: readonly string[]) {
 	const said = saidIn(answer, own);
 	const words = quote(said.words) ?? '';
 	// Nothing was created at 429: whatever is named is another task.
-	const named = status === 429 ? undefined : namedTask(answer, own);
-	const alive = named === undefined ? aliveIn(answer, own) : undefined;
+	const mayName = status !== 429;
+	const named = mayName ? namedTask(answer, own) : undefined;
+	const alive = mayName && named === undefined ? aliveIn(answer, own) : undefined;
 	const taskId = taskIdOf(body);
 	const isSuccess = status >= 200 && status < 300;
 	// In a refusal, a bare "id" may merely number the answer.
@@ -111,7 +112,7 @@ function evidenceIn(answer: Answer, own: readonly string[]) {
 /** Finds the task that a refusal shows as alive, by a bare `id`. What merely numbers the answer has no such status, and the request can name a task itself. */
 function aliveIn({ body, status }: Answer, own: readonly string[]): NamedTask | undefined {
 	const isRefusal = deniesSuccess(body) || (status >= 400 && status < 500);
-	const task = isRefusal && status !== 429 ? parseTask(body) : undefined;
+	const task = isRefusal ? parseTask(body) : undefined;
 	const { id: taskId, status: state = '' } = task ?? {};
 	const isAlive = /^(queued|pending|created|doing|running|processing|done)$/i.test(state);
 	return isAlive && taskId !== undefined && !own.includes(taskId) ? { taskId } : undefined;
