@@ -1,16 +1,15 @@
 /**
  * Finds out whether n8n's Retry repeats an execution that was killed, so that this node may have sent requests of which nothing is noted.
  * n8n saves an execution when it begins to wait, when it wakes, when a node has finished if the workflow saves its progress, and when it
- * ends (n8n 2.41). Its Retry begins with the first node that the saved state leaves to run:
+ * ends (n8n 2.41). Its Retry begins with the first node that the saved state leaves to run, and that tells what became of the execution:
  *
- * | First node of the Retry | The execution failed              | The execution was killed                                   |
- * |-------------------------|-----------------------------------|------------------------------------------------------------|
- * | the trigger             | in the trigger                    | before anything was saved                                  |
- * | one that has slept      | never, but this Retry may sleep   | after that node had woken                                  |
- * | this one                | here: the ledger has its run      | here: the ledger lacks its run                             |
- * | another one             | there, so that this one never ran | in a Retry: n8n's recovery may add a run that has crashed  |
- *
- * The rule: unless the first node is another one, the execution counts as killed. Other than that, only n8n's recovery tells.
+ * | It begins with                                        | so that the execution                                         | killed  |
+ * |-------------------------------------------------------|---------------------------------------------------------------|---------|
+ * | this node, or n8n doesn't tell                        | failed here (the ledger has its run), or was killed here      | perhaps |
+ * | the trigger                                           | failed there, or was killed before anything was saved         | perhaps |
+ * | one that can sleep                                    | was killed after that node had woken, unless this Retry slept | perhaps |
+ * | another one, and n8n's recovery noted a crash here    | was a Retry, and was killed                                   | yes     |
+ * | another one                                           | failed there, so that this node never ran                     | no      |
  */
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import { asText } from '../base/json';
@@ -53,29 +52,31 @@ function canSleep(context: IExecuteFunctions, node: INode | undefined): boolean 
 	return node.type === context.getNode().type && hasSlept(context);
 }
 
-/** Finds the first run of this execution. Other runs in n8n's data are of the executions that it repeats, or made up by its recovery. */
-function firstRun({ runExecutionData }: Internals) {
+/** Finds the node with which this execution began, unless it is this one. Other runs are those that it repeats, or made up by n8n's recovery. */
+function firstNode({ additionalData, runExecutionData, workflow }: Internals) {
+	const started = additionalData?.currentNodeExecutionIndex;
+	if (typeof started !== 'number' || started <= 1) return undefined;
 	const runs = Object.entries(runExecutionData?.resultData?.runData ?? {}).flatMap(
 		([name, ofNode]) => ofNode.map((run) => ({ name, run })),
 	);
-	const startOf = ({ run }: (typeof runs)[number]) => Number(run.startTime);
-	return runs
+	const [first] = runs
 		.filter(({ run }) => run.executionIndex === 0)
-		.sort((one, other) => startOf(other) - startOf(one))
-		.at(0);
+		.sort((one, other) => Number(other.run.startTime) - Number(one.run.startTime));
+	const isTrigger = first?.run.source?.[0] === undefined;
+	return first && { isTrigger, node: workflow?.nodes?.[first.name] };
 }
 
-/** Whether n8n's recovery says so of this node. Retry removes that run if it is the last one (`execution-recovery.service.js`, n8n 2.41). */
+/** Returns whether n8n's recovery has noted a crash of this node. Retry removes that run if it is the last one (`execution-recovery.service.js`, n8n 2.41). */
 function crashedHere(context: IExecuteFunctions, { runExecutionData }: Internals): boolean {
 	const runs = runExecutionData?.resultData?.runData?.[context.getNode().name];
 	return runs !== undefined && (runs.at(-1)?.executionStatus ?? 'crashed') === 'crashed';
 }
 
+/** Goes through the rows of the table above. */
 function mayRepeatKilled(context: IExecuteFunctions, inner: Internals): boolean {
-	const started = inner.additionalData?.currentNodeExecutionIndex;
-	const first = typeof started === 'number' && started > 1 ? firstRun(inner) : undefined;
-	if (first === undefined || first.run.source?.[0] === undefined) return true;
-	return canSleep(context, inner.workflow?.nodes?.[first.name]) || crashedHere(context, inner);
+	const first = firstNode(inner);
+	if (first === undefined || first.isTrigger) return true;
+	return canSleep(context, first.node) || crashedHere(context, inner);
 }
 
 /** Returns what may have been sent without a note, if this execution is n8n's Retry of one that may have been killed. */
