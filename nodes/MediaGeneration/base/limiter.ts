@@ -5,7 +5,7 @@ export class Limiter {
 	private taken = 0;
 	private readonly queue: Array<() => void> = [];
 
-	constructor(private readonly limit: number) {}
+	constructor(readonly limit: number) {}
 
 	get waiting(): number {
 		return this.queue.length;

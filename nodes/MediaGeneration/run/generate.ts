@@ -6,6 +6,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { Operation } from '../actions/operation';
 import { attemptAsync } from '../base/outcomes';
+import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../items/executionSummary';
 import { cleanerOf } from '../n8n/clean';
 import { inPieces } from '../n8n/realClock';
 import { runOf, storeOf } from '../n8n/execution';
@@ -13,14 +14,14 @@ import { unrecordedRun } from '../n8n/retry';
 import { Ledger } from '../task/ledger';
 import type { ServiceClient } from '../transport/client';
 import { hintAtEarlierTests, rememberTests } from './earlierTests';
-import { hintAtFiles, hintAtItems, noteRun } from './hints';
+import { hintAtFiles, hintAtItems } from './hints';
 import { goToSleep } from './asleep';
 import { failedResult, type ItemResult, type Plan } from './item';
 import { runItems } from './items';
 import { Report, type Executing } from './output';
 import { planItems, runSettings } from './plan';
 import { prepareItems } from './prepare';
-import { openOne, startRun } from './run';
+import { openOne, startRun, type Run } from './run';
 
 export async function generate(
 	executing: Executing,
@@ -62,7 +63,7 @@ async function runPlanned(
 		report.update(ready);
 		const items = ready.filter((each) => each.kind === 'item');
 		hintAtEarlierTests(run, items);
-		hintAtItems(run, items, settings.maxActiveTasks);
+		hintAtItems(run, items);
 		const results = await runItems(run, ready);
 		noteRun(run, results);
 		rememberTests(run, results);
@@ -74,4 +75,19 @@ async function runPlanned(
 	} finally {
 		run.paidTasks.write();
 	}
+}
+
+/** Makes a run findable in the list of executions. */
+function noteRun({ context, ledger, spending }: Run, results: readonly ItemResult[]): void {
+	const { tasks, unnamed, credits } = spending.spent;
+	const ends = results.flatMap((result): RunOutcome[] => {
+		if (result.kind === 'failed') return [result.failure.outcome];
+		if (result.kind === 'asleep') return ['asleep'];
+		return result.kind === 'items' ? outcomesIn(result.items) : [];
+	});
+	noteExecution(context, `${context.getNode().name}:${ledger.run.runIndex}`, {
+		taskIds: results.flatMap(({ taskIds }) => taskIds),
+		credits: tasks > unnamed ? credits : undefined,
+		outcome: worstOf(ends),
+	});
 }

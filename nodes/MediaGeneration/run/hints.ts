@@ -1,6 +1,5 @@
 /** Says in the editor and the log what a run's items don't: what is paid for again, and what a person would notice only later. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { noteExecution, outcomesIn, worstOf, type RunOutcome } from '../items/executionSummary';
 import { recordIn, shownOutputs, type ShownOutput } from '../items/shownItem';
 import { quietly } from '../n8n/log';
 import { showHint, warn } from '../n8n/editor';
@@ -9,12 +8,11 @@ import { isLongUnsplit, LONG_TEXT } from '../actions/refusal';
 import { isOutcome } from '../base/outcomes';
 import { itemsInWords, megabytes, quote } from '../base/words';
 import { asText, isObject, sumOf } from '../base/json';
-import type { Spending } from '../task/spending';
-import { earlierKinds, partsToCreate, type Item, type ItemResult } from './item';
+import { earlierKinds, partsToCreate, suspends, type Item, type ItemResult } from './item';
 import { failuresIn } from './leftovers';
 import type { Run } from './run';
 
-type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'stop'>;
+type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'slots' | 'stop'>;
 
 /** Returns what to say, or nothing. */
 type Hint = (items: readonly Item[], run: HintDeps) => string | undefined;
@@ -86,20 +84,16 @@ const largeFiles: Hint = (items) => {
 };
 
 /** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
-const slotsAsleep =
-	(maxActiveTasks: number): Hint =>
-	(items) => {
-		const sleeping = items.filter(({ settings }) => settings.waiting.kind === 'suspend');
-		const count = sleeping.flatMap(partsToCreate).length;
-		const waiting = count - maxActiveTasks;
-		if (waiting <= 0) return undefined;
-		return `${count} tasks, ${maxActiveTasks} at a time ('Max Active Tasks'): the execution stays awake until ${waiting} have finished`;
-	};
+const slotsAsleep: Hint = (items, { slots: { limit } }) => {
+	const count = items.filter(suspends).flatMap(partsToCreate).length;
+	if (count <= limit) return undefined;
+	return `${count} tasks, ${limit} at a time ('Max Active Tasks'): the execution stays awake until ${count - limit} have finished`;
+};
 
 /** Call this before anything is created. */
-export function hintAtItems(run: HintDeps, items: readonly Item[], maxActiveTasks: number): void {
+export function hintAtItems(run: HintDeps, items: readonly Item[]): void {
 	const { context } = run;
-	for (const hint of [manyParts, slotsAsleep(maxActiveTasks), repeats, paidInput]) {
+	for (const hint of [manyParts, slotsAsleep, repeats, paidInput]) {
 		const message = hint(items, run);
 		if (message !== undefined) warn(context, message);
 	}
@@ -160,29 +154,6 @@ export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[])
 	for (const message of messages) showHint(context, 'warning', message);
 	const named = made.filter(({ item }) => item?.settings.files.fileName !== undefined);
 	hintAtNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
-}
-
-/** Makes a run findable in the list of executions. */
-export function noteRun(
-	{ context, ledger, spending }: Pick<Run, 'context' | 'ledger' | 'spending'>,
-	results: readonly ItemResult[],
-): void {
-	const { tasks, unnamed, credits } = spending.spent;
-	const ends = results.flatMap((result): RunOutcome[] => {
-		if (result.kind === 'failed') return [result.failure.outcome];
-		if (result.kind === 'asleep') return ['asleep'];
-		return result.kind === 'items' ? outcomesIn(result.items) : [];
-	});
-	noteExecution(context, `${context.getNode().name}:${ledger.run.runIndex}`, {
-		taskIds: results.flatMap(({ taskIds }) => taskIds),
-		credits: tasks > unnamed ? credits : undefined,
-		outcome: worstOf(ends),
-	});
-}
-
-/** Shows costs, before a sleep as well: n8n takes no hints from an execution that wakes. */
-export function showCosts(context: IExecuteFunctions, spending: Spending | undefined): void {
-	for (const { type, message } of spending?.hints() ?? []) showHint(context, type, message);
 }
 
 export function hintAtFailures(context: IExecuteFunctions, results: readonly ItemResult[]): void {

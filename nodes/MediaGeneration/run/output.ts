@@ -6,9 +6,10 @@ import { shownOutputs } from '../items/shownItem';
 import { carryInput } from '../items/itemJson';
 import type { ItemFields } from '../actions/fields';
 import { includeInputOption } from '../actions/waiting';
+import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/log';
 import { attempt, type Failure } from '../base/outcomes';
-import { hintAtFailures, showCosts } from './hints';
+import { hintAtFailures } from './hints';
 import type { FailedResult, ItemResult, ItemState } from './item';
 import {
 	adviceAfter,
@@ -102,17 +103,22 @@ export class Report {
 	/** Call this before the execution sleeps. */
 	sleeps(results: readonly ItemResult[], spending: Spending): void {
 		this.update(results);
-		showCosts(this.context, spending);
+		// n8n takes no hints from an execution that wakes.
+		this.showCosts(spending);
 		this.end = 'the execution went to sleep';
 	}
 
 	output(results: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.update(results);
 		hintAtFailures(this.context, results);
-		showCosts(this.context, spending);
+		this.showCosts(spending);
 		const output = results.flatMap((result) => this.itemsOf(result));
 		this.end = 'the run ended';
 		return output;
+	}
+
+	private showCosts(spending: Spending | undefined): void {
+		for (const { type, message } of spending?.hints() ?? []) showHint(this.context, type, message);
 	}
 
 	/** n8n saves nothing of a stopped execution, and one that continues has no error: the log has to say what a run leaves behind. */
