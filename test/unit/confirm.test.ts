@@ -233,21 +233,3 @@ test('a lagging service: an end is waited for, whoever says that the task still 
 		expect([client.requests.length, client.account.made.ends]).toEqual([6, 1]);
 	});
 });
-
-test('a task whose result is a text is over at once, without a file', async () => {
-	await onMachine(async (machine) => {
-		const text = { status: 'done', type: 'speech_to_text', metadata: { text: 'Hello' } };
-		const { ask, client } = service((id) => answer(200, { id, ...text }));
-		expect(await ask('t1')).toBe('done');
-		expect([machine.elapsed, client.requests.length]).toEqual([0, 1]);
-	});
-});
-
-test('an end that the service does not show within the time is no end yet', async () => {
-	await onMachine(async (machine) => {
-		const { ask } = service((id) => answer(200, { id, status: 'doing' }));
-		for (const claim of ['t1', { taskId: 't1', task: undefined }])
-			expect(await ask(claim)).toMatch(NOT_OVER);
-		expect(machine.elapsed).toBeLessThanOrEqual(2 * BUDGET_MS);
-	});
-});

@@ -83,24 +83,6 @@ test.each<[string, Listed[], unknown, Given?]>([
 	['one without a text', [taskOf('a', 500, { text: undefined })], ['a']],
 	['beside one without a text', [taskOf('a', 500, { text: null }), taskOf('b')], 'b'],
 	['one without a time', [taskOf('a', 500, { created_at: undefined })], ['a']],
-	[
-		'one whose time has another name',
-		[taskOf('a', 0, { created_at: null, made: iso(500) })],
-		['a'],
-	],
-	[
-		'one whose time names no zone',
-		[taskOf('a', 0, { created_at: iso(-HOUR).slice(0, 19) })],
-		['a'],
-	],
-	['nor does a day', [taskOf('a', 0, { created_at: iso(-24 * HOUR).slice(0, 10) })], ['a']],
-	...['just now', 'Nov 14, 2023 3:00 PM', '0001-01-01T00:00:00Z', 35, 20231114].map(
-		(created_at): [string, Listed[], unknown] => [
-			`one whose time is ${created_at}`,
-			[taskOf('a', 0, { created_at })],
-			['a'],
-		],
-	),
 	['one whose time is a day', [taskOf('a', 0, { created_at: iso(0).slice(0, 10) })], ['a']],
 	['one whose time is a minute', [taskOf('a', 0, { created_at: '2023-11-14T22:13:00Z' })], ['a']],
 	['by a service that does not say its time', [taskOf('a', -HOUR)], ['a'], { dated: false }],

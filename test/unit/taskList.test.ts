@@ -101,15 +101,16 @@ test.each([
 	expect(await readTaskList({ client, limit: 50 })).toMatchObject({ isWhole });
 });
 
-test('in the order of the service, where it does not say of all when they began', async () => {
-	const listed = [task(1), task(3, { created_at: null }), task(2)];
-	expect(await idsOf({ parameters: all, answer: pages([listed]) })).toEqual(['t1', 't3', 't2']);
-});
-
-test('in the order of the service, where a limit cuts what could be newer', async () => {
-	const oldestFirst = [task(1), task(2), task(3)];
-	const parameters = { ...getAll, limit: 2 };
-	expect(await idsOf({ parameters, answer: pages([oldestFirst]) })).toEqual(['t1', 't2']);
+test.each<[string, object, IDataObject[], string[]]>([
+	[
+		'it does not say of all when they began',
+		all,
+		[task(1), task(3, { created_at: null }), task(2)],
+		['t1', 't3', 't2'],
+	],
+	['a limit cuts what could be newer', { ...getAll, limit: 2 }, range(1, 4), ['t1', 't2']],
+])('in the order of the service, where %s', async (_, parameters, listed, expected) => {
+	expect(await idsOf({ parameters, answer: pages([listed]) })).toEqual(expected);
 });
 
 test.each([
@@ -133,13 +134,6 @@ test('a task that stands on two pages comes once, and one without a usable ID ne
 		answer: () => ({ body: { data: range(0, 3), has_more: true } }),
 	});
 	expect([json.length, requests.length]).toEqual([3, 2]);
-});
-
-test('a list that is not there', async () => {
-	const answer = () => ({ status: 404, body: {} });
-	const { json } = await runNode({ parameters: getAll, answer, node: goOn });
-	const error = 'The service publishes no list of tasks';
-	expect(json).toMatchObject([{ outcome: 'rejected', error }]);
 });
 
 test('nothing in it opens a webhook or an account', async () => {
