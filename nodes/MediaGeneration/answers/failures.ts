@@ -3,6 +3,7 @@ import { asFailure, messageOf, type Failure } from '../base/outcomes';
 import { quote, seconds } from '../base/words';
 import { isObject } from '../base/json';
 import type { Poll } from './poll';
+import { errorTextOf } from './said';
 import type { Task } from './task';
 
 const USE_WAIT = 'Nothing needs to be paid again: use the operation "Task: Wait" with this task ID';
@@ -11,7 +12,7 @@ export const FAILED_ADVICE =
 	'The service ended this task with an error. Correct the input if the reason points to it, then run the node that created the task again, which pays for a new one. Services usually refund failed tasks; check the credits.';
 
 export function taskFailed(taskId: string, task: Task): Failure {
-	const reason = quote(task.errorText);
+	const reason = quote(errorTextOf(task.raw));
 	const message = `Task ${taskId} failed${reason === undefined ? '' : `: ${reason}`}`;
 	return { outcome: 'failed', message, description: FAILED_ADVICE, taskId, status: task.status };
 }
@@ -84,7 +85,7 @@ export function broken(
 /** Describes a task that should have made a file, but names none. */
 export function withoutOutputs(taskId: string, task: Task): Failure {
 	const { metadata } = task.raw;
-	const reason = quote(task.errorText);
+	const reason = quote(errorTextOf(task.raw));
 	const keys = Object.keys(isObject(metadata) ? metadata : {}).slice(0, 20);
 	const has = keys.length === 0 ? 'is empty' : `has only: ${quote(keys.join(', '))}`;
 	const why =

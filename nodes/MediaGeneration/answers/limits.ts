@@ -3,7 +3,7 @@ import { asNumber, asText } from '../base/json';
 import { MAX_LEVELS, MAX_LOOKED_AT, MAX_RETRY_AFTER_MS } from '../base/bounds';
 import { certainTime } from './moment';
 import type { Said } from './said';
-import { byDepth, walk } from './walk';
+import { fromOutside } from './walk';
 
 export function headerOf(headers: Record<string, unknown>, name: string): string | undefined {
 	return asText([headers[name]].flat()[0]);
@@ -28,7 +28,7 @@ export function retryAfterMs(headers: Record<string, unknown>): number | undefin
 
 /** Finds the pause that a body asks for, as `retryDelay: "26s"` (google.rpc.RetryInfo) or `retry_after: 26`, in ms. */
 function delayIn(body: unknown): number | undefined {
-	const values = walk(body, { maxDepth: MAX_LEVELS, most: MAX_LOOKED_AT }).sort(byDepth);
+	const values = fromOutside(body, { maxDepth: MAX_LEVELS, most: MAX_LOOKED_AT });
 	const asked = values.filter(({ name }) => name === 'retryDelay' || name === 'retry_after');
 	const [seconds] = asked.flatMap(
 		({ value }) => /^(\d{1,9}(?:\.\d+)?)s?$/.exec(asText(value) ?? '')?.[1] ?? [],

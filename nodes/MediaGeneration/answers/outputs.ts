@@ -3,7 +3,7 @@ import { trimmedText, type JsonObject } from '../base/json';
 import { urlOf } from '../base/url';
 import { extensionIn, mediaOf, typeByExtension } from '../base/fileTypes';
 import type { Task } from './task';
-import { byDepth, walk, type Found } from './walk';
+import { fromOutside, type Found } from './walk';
 import { MAX_LEVELS, MAX_LOOKED_AT } from '../base/bounds';
 
 export type OutputKind = 'audio' | 'image' | 'transcript' | 'file';
@@ -177,8 +177,7 @@ export function outputsOf(
 			.filter(([name]) => name.length <= MAX_NAME && isResultName(name, type));
 	const within = { maxDepth: 2 * MAX_LEVELS, most: MAX_LOOKED_AT, unpacks: true };
 	// Of a file with several names, the outermost counts.
-	const values = walk(raw, { ...within, fieldsOf });
-	for (const place of values.sort(byDepth)) {
+	for (const place of fromOutside(raw, { ...within, fieldsOf })) {
 		const name = nameOf(place);
 		const url = trimmedText(place.value) ?? '';
 		if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;

@@ -5,7 +5,7 @@
 import { isObject } from '../base/json';
 import { limitIn, retryAfterMs } from './limits';
 import { deniesSuccess, type Reply } from './reply';
-import { saidIn, type Said } from './said';
+import { errorTextOf, saidIn, type Said } from './said';
 import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
@@ -41,14 +41,14 @@ export function readPoll(reply: Reply, taskId: string): Poll {
 function aboutTask(task: Task, taskId: string, said: Said): Poll {
 	const { body, status } = said.answer;
 	const isNamed = layersOf(body).some((layer) => isAbout(layer, taskId));
-	const words = task.errorText === undefined ? '' : `: ${task.errorText}`;
-	if (!isNamed && task.id !== undefined)
-		return {
-			kind: 'busy',
-			detail: `HTTP ${status} with another task (${task.id})${words}`,
-			httpStatus: status,
-		};
-	if (task.state !== 'failed') return { kind: 'task', task };
+	const isOther = !isNamed && task.id !== undefined;
+	if (!isOther && task.state !== 'failed') return { kind: 'task', task };
+	const reason = errorTextOf(task.raw);
+	const words = reason === undefined ? '' : `: ${reason}`;
+	if (isOther) {
+		const detail = `HTTP ${status} with another task (${task.id})${words}`;
+		return { kind: 'busy', detail, httpStatus: status };
+	}
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
 	const isThrottled = limitIn(said) === 'rate';
 	const isDoubtful = !isNamed || deniesSuccess(body) || isThrottled;

@@ -2,8 +2,7 @@
 import { MAX_DEPTH, MAX_TEXT } from '../base/bounds';
 import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { deniesSuccess, type Answer } from './reply';
-import { errorTextOf } from './said';
-import { byDepth, fieldsNamed, valuesWithin, walk } from './walk';
+import { fieldsNamed, fromOutside, valuesWithin } from './walk';
 
 export interface Task {
 	id: string | undefined;
@@ -13,8 +12,6 @@ export interface Task {
 	/** From 0 to 100. */
 	progress: number | undefined;
 	type: string | undefined;
-	/** A running task can have one, too. */
-	errorText: string | undefined;
 	raw: JsonObject;
 }
 
@@ -81,7 +78,6 @@ export function parseTask(body: unknown, taskId = ''): Task | undefined {
 		status,
 		progress: progress >= 0 && progress <= 100 ? progress : undefined,
 		type: asText(raw.type),
-		errorText: errorTextOf(raw),
 		raw,
 	};
 }
@@ -110,8 +106,7 @@ export interface NamedTask {
 
 /** Finds a task that is named anywhere, but not one that the request named. */
 const namedIn = (body: unknown, own: readonly string[]): string | undefined =>
-	walk(body, { maxDepth: MAX_DEPTH })
-		.sort(byDepth)
+	fromOutside(body, { maxDepth: MAX_DEPTH })
 		// A list of that name has reasons, such as "Required".
 		.map(({ name, value, holder }) =>
 			TASK_ID.test(name) && holder?.value[name] === value ? asId(value) : undefined,

@@ -56,8 +56,9 @@ export function walk(root: unknown, options: Walk): Found[] {
 export const valuesWithin = (root: unknown, options: Walk): unknown[] =>
 	walk(root, options).map(({ value }) => value);
 
-/** For sorting: of several values, the outermost counts. */
-export const byDepth = (one: Found, other: Found): number => one.depth - other.depth;
+/** Lists the same values, the outermost first, for those who look for one of several. */
+export const fromOutside = (root: unknown, options: Walk): Found[] =>
+	walk(root, options).sort((one, other) => one.depth - other.depth);
 
 /** Enters only fields of these names, in this order. */
 export const fieldsNamed =
