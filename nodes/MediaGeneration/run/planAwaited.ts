@@ -1,39 +1,41 @@
 /**
- * Decides what "Task: Wait" waits for. If an item failed in an earlier node of this package, that failure decides: its own outcome and
- * tasks count, never the fields that n8n added from the failed node's input.
+ * Decides what "Task: Wait" makes of an input item. The first row that fits counts:
+ *
+ * | The item                                                     | becomes                               |
+ * |--------------------------------------------------------------|---------------------------------------|
+ * | failed, and has no task, or none for which waiting is of use | a failure again, with what to do next |
+ * | is finished, with all files that could be fetched            | itself                                |
+ * | has the tasks of a long text                                 | one plan for all of them              |
+ * | names tasks                                                  | a plan for each of them               |
+ *
+ * If a node of this package made the failure, its own tasks count, never the fields that n8n added from the failed node's input.
  */
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { ItemFields } from '../actions/fields';
 import type { FileSettings } from '../actions/fileSettings';
 import { checkedTaskId, readTaskIds, taskIdField } from '../actions/taskIds';
-import { joinNeedsFiles, readItemSettings } from '../actions/waiting';
+import { joinNeedsFiles, readItemSettings, type ItemSettings } from '../actions/waiting';
 import { invalid, type Failure } from '../base/outcomes';
 import { asText, isObject, textsIn, type JsonObject } from '../base/json';
 import { itemsOf } from '../files/fileItems';
 import { failureIn, recordIn, shownOutputs } from '../items/shownItem';
-import { leftIn, type Assembly, type LeftParts } from '../items/parts';
+import { leftIn, type Assembly } from '../items/parts';
 import { parseTask } from '../answers/task';
 import { FAILED_ADVICE } from '../answers/failures';
 import { failedResult, type ItemResult, type Plan } from './item';
 
-/** What an input item says of the tasks that it has. */
-interface InputTasks {
-	own: JsonObject;
-	/** Whether fields of the failed node's input are beside its own. */
-	inDetails: boolean;
-	left: LeftParts | undefined;
-	failure: Failure | undefined;
-}
-
-function inputTasksOf({ json }: INodeExecutionData): InputTasks {
+/** Reads what an input item says of its tasks. `inDetails`: fields of the failed node's input are beside its own. */
+function inputTasksOf({ json }: INodeExecutionData) {
 	const own = recordIn(json);
 	return { own, inDetails: own !== json, left: leftIn(own), failure: failureIn(json) };
 }
+type InputTasks = ReturnType<typeof inputTasksOf>;
 
-/** Returns whether waiting for its tasks would change nothing. */
-function isFinal({ outcome, status }: Failure, left: LeftParts | undefined): boolean {
+/** Returns whether waiting for its own tasks would change nothing. */
+function isFinal({ failure, left }: InputTasks): boolean {
+	if (failure === undefined) return false;
 	// A task can have an `outcome` of its own. If it is done, none of ours is final.
-	return left?.isComplete === false || (outcome === 'failed' && status !== 'done');
+	return left?.isComplete === false || (failure.outcome === 'failed' && failure.status !== 'done');
 }
 
 function adviceFor(
@@ -89,7 +91,6 @@ function wantedTasks(fields: ItemFields, { own, inDetails, failure }: InputTasks
 	return isOfInput ? textsIn([own.task_id]).map(checkedTaskId) : given;
 }
 
-/** Several tasks of one item become items of their own, unless they are the parts of its text. */
 export function planAwaited(fields: ItemFields): Array<Plan | ItemResult> {
 	const { itemIndex: index } = fields;
 	const input = inputTasksOf(fields.input);
@@ -97,28 +98,35 @@ export function planAwaited(fields: ItemFields): Array<Plan | ItemResult> {
 	const settings = readItemSettings(fields, true);
 	const taskIds = wantedTasks(fields, input);
 	const areOwn = areOwnTasks(taskIds, own);
-	const isLost = failure !== undefined && areOwn && isFinal(failure, left);
+	const isVain = areOwn && isFinal(input);
 	// Of a text that can't be completed, a list asks for what there is.
-	const isAsked = taskIds.length > 0 && (!isLost || Array.isArray(fields.raw(taskIdField.name)));
-	if (failure !== undefined && !isAsked)
+	const isList = Array.isArray(fields.raw(taskIdField.name));
+	if (failure !== undefined && (taskIds.length === 0 || (isVain && !isList)))
 		return [failedResult(index, { ...failure, description: adviceFor(failure, input) })];
 	if (failure === undefined && areOwn && isComplete(fields, settings.files))
 		return [{ kind: 'items', index, taskIds: [], items: passedOn(fields, settings.files) }];
-	const parts = areOwn && !isLost ? left : undefined;
-	const joins = parts?.assembly.longText.kind === 'join';
-	if (joins && !settings.files.download) throw joinNeedsFiles();
-	const count = (parts?.taskIds ?? taskIds).length;
-	if (!joins && count > 1 && settings.waiting.kind === 'suspend')
+	// A node of this package made those that ran out of time, so their IDs are not mistyped.
+	const seen = areOwn && (own.unfinished === true || failure?.outcome === 'timed_out');
+	const planFor = (ids: readonly string[], assembly: Assembly): Plan => {
+		const wanted = ids.map((taskId) => ({ kind: 'awaits', taskId, seen }) as const);
+		return { kind: 'plan', index, settings, files: [], wanted, assembly };
+	};
+	const plans =
+		areOwn && !isVain && left !== undefined
+			? [planFor(left.taskIds, left.assembly)]
+			: taskIds.map((taskId) => planFor([taskId], { longText: { kind: 'off' }, texts: [] }));
+	checkPlans(plans, settings);
+	return plans;
+}
+
+/** Throws an `invalid` failure for what the plans of an item can't do. */
+function checkPlans(plans: readonly Plan[], { files, waiting }: ItemSettings): void {
+	const joins = plans.some(({ assembly }) => assembly.longText.kind === 'join');
+	if (joins && !files.download) throw joinNeedsFiles();
+	const count = plans.flatMap(({ wanted }) => wanted).length;
+	if (!joins && count > 1 && waiting.kind === 'suspend')
 		throw invalid(
 			"A suspended execution can't wait for several tasks of one item: it continues with exactly one item per input item",
 			"Set 'Wait Mode' to Poll, or give each task an item of its own, e.g. with a Split Out node. Nothing was sent.",
 		);
-	// A node of this package made those that ran out of time, so their IDs are not mistyped.
-	const seen = areOwn && (own.unfinished === true || failure?.outcome === 'timed_out');
-	const plan = (ids: readonly string[], assembly: Assembly): Plan => {
-		const wanted = ids.map((taskId) => ({ kind: 'awaits', taskId, seen }) as const);
-		return { kind: 'plan', index, settings, files: [], wanted, assembly };
-	};
-	if (parts !== undefined) return [plan(parts.taskIds, parts.assembly)];
-	return taskIds.map((taskId) => plan([taskId], { longText: { kind: 'off' }, texts: [] }));
 }
