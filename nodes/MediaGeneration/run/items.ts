@@ -1,12 +1,14 @@
 /** Runs all items of a run at once. */
+import { cancelled } from '../answers/failures';
+import { asFailed } from '../answers/verdict';
 import { inBackground } from '../n8n/log';
 import { inPieces } from '../n8n/realClock';
 import { sleepWhenPossible } from './asleep';
-import { conclude } from './conclude';
+import { conclude, continuesAfter, failureOf } from './conclude';
 import { expectEarlier } from './earlierTries';
 import type { Item, ItemResult, Part, PartResult, RunningPart } from './item';
 import { followTask, taskOf, withFiles } from './part';
-import { haltAfter, orGivenUp, type Run } from './run';
+import type { Run } from './run';
 
 /** Returns the results in order, once no item has anything under way. Never rejects. */
 export async function runItems(
@@ -15,33 +17,27 @@ export async function runItems(
 ): Promise<ItemResult[]> {
 	const items = ready.filter((each) => each.kind === 'item');
 	const stopExpecting = await inPieces(expectEarlier(run, items));
-	const running = ready.map((each) => (each.kind === 'item' ? startItem(run, each) : each));
-	const parts = running.flatMap((each) => (each.kind === 'running' ? each.parts : []));
+	const running = ready.map((each) =>
+		each.kind === 'item' ? startItem(run, each) : { parts: [], result: Promise.resolve(each) },
+	);
+	const parts = running.flatMap((each) => each.parts);
 	const allEnded = new AbortController();
 	inBackground(run.context, sleepWhenPossible(run, parts, allEnded.signal));
 	try {
-		return await Promise.all(
-			running.map(async (each) => (each.kind === 'running' ? await each.result : each)),
-		);
+		return await Promise.all(running.map(async (each) => await each.result));
 	} finally {
 		allEnded.abort();
 		stopExpecting();
 	}
 }
 
-interface RunningItem {
-	kind: 'running';
-	parts: RunningPart[];
-	result: Promise<ItemResult>;
-}
-
-function startItem(run: Run, item: Item): RunningItem {
+function startItem(run: Run, item: Item) {
 	const parts = item.parts.map((part) => startPart(run, item, part));
-	const result = async () => {
+	const result = async (): Promise<ItemResult> => {
 		const ended = await Promise.all(parts.map(async (part) => await part.result));
 		return haltAfter(run, item, await conclude(run.delivery, item, ended));
 	};
-	return { kind: 'running', parts, result: result() };
+	return { parts, result: result() };
 }
 
 function startPart(run: Run, item: Item, part: Part): RunningPart {
@@ -52,11 +48,31 @@ function startPart(run: Run, item: Item, part: Part): RunningPart {
 		const ended = haltAfter(run, item, orGivenUp(run, followed));
 		// A failure has halted the run by now: the slot goes to no creation that would be paid for in vain.
 		(await slot)();
-		return haltAfter(
-			run,
-			item,
-			await withFiles(run.delivery, ended, { ...item, number: part.slot.part }),
-		);
+		const delivered = await withFiles(run.delivery, ended, { ...item, number: part.slot.part });
+		return haltAfter(run, item, delivered);
 	};
 	return { item, made, result: result() };
+}
+
+/** Ends the run if a step has failed, unless failures become items or the item continues. */
+function haltAfter<Result extends PartResult | ItemResult>(
+	run: Pick<Run, 'halt'>,
+	item: Item,
+	result: Result,
+): Result {
+	const failure = failureOf(result);
+	if (failure !== undefined && !continuesAfter(item, failure)) run.halt();
+	return result;
+}
+
+/** What is given up because another item failed has no failure of its own. */
+function orGivenUp(
+	{ stop, runEnded }: Pick<Run, 'stop' | 'runEnded'>,
+	result: PartResult,
+): PartResult {
+	const isOpen = result.kind === 'open' && runEnded.aborted;
+	const ended = isOpen ? asFailed(cancelled(result.taskId, result.task?.status)) : result;
+	const isCancelled = ended.kind === 'failed' && ended.failure.outcome === 'cancelled';
+	if (!isCancelled || stop?.aborted === true) return ended;
+	return { kind: 'halted', taskId: ended.failure.taskId };
 }

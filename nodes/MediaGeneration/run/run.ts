@@ -6,14 +6,10 @@ import { Delivery } from '../files/delivery';
 import { realClock } from '../n8n/realClock';
 import type { Ledger } from '../task/ledger';
 import { Spending } from '../task/spending';
-import { cancelled } from '../answers/failures';
-import { asFailed } from '../answers/verdict';
 import { openClient, type ServiceClient } from '../transport/client';
 import { checkOneAccount } from '../transport/credentials';
 import { PaidTasks } from './paidTasks';
 import type { CreatingDeps } from './creating';
-import { continuesAfter, failureOf } from './conclude';
-import type { Item, ItemResult, PartResult } from './item';
 
 /** Opens the account of a run: there is one, whatever its items are. */
 export async function openOne(context: IExecuteFunctions): Promise<ServiceClient> {
@@ -65,27 +61,4 @@ export function startRun(
 		spending: new Spending({ client, store, run, maximum, signal: stop }),
 		delivery: new Delivery(context, { signal: stop, baseUrl: client.credentials.baseUrl }),
 	};
-}
-
-/** A failure ends the run, unless failures become items or its item continues. */
-export function haltAfter<Result extends PartResult | ItemResult>(
-	run: Pick<Run, 'halt'>,
-	item: Item,
-	result: Result,
-): Result {
-	const failure = failureOf(result);
-	if (failure !== undefined && !continuesAfter(item, failure)) run.halt();
-	return result;
-}
-
-/** What is given up because another item failed has no failure of its own. */
-export function orGivenUp(
-	{ stop, runEnded }: Pick<Run, 'stop' | 'runEnded'>,
-	result: PartResult,
-): PartResult {
-	const isOpen = result.kind === 'open' && runEnded.aborted;
-	const ended = isOpen ? asFailed(cancelled(result.taskId, result.task?.status)) : result;
-	const isCancelled = ended.kind === 'failed' && ended.failure.outcome === 'cancelled';
-	if (!isCancelled || stop?.aborted === true) return ended;
-	return { kind: 'halted', taskId: ended.failure.taskId };
 }
