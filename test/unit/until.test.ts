@@ -24,7 +24,7 @@ async function asked(answers: Reply[], pausedMs = 0) {
 		return answers[Math.min(began.length, answers.length) - 1] ?? busy();
 	}, now);
 	client.account.pause('poll', start, pausedMs);
-	const at = { taskId: 't', kind: 'x', timeoutMs: S };
+	const at = { taskId: 't', kind: 'x', timeoutMs: S, doubtfulCounts: true };
 	const found = await clock.run(askUntilClear(client, at, { now, sleep }));
 	const end = found.kind === 'task' ? found.task.state : found.kind;
 	return { end, began, detail: found.kind === 'task' ? undefined : found.detail };

@@ -19,7 +19,7 @@ import * as ui from './ui';
 /** Throws a FailureError if it can't be read. */
 export async function readTask(from: ReadSource, taskId: string): Promise<Task> {
 	const { client, signal } = from;
-	const at = { taskId, timeoutMs: 20_000, signal } as const;
+	const at = { taskId, timeoutMs: 20_000, signal, doubtfulCounts: true } as const;
 	const poll = await askUntilClear(client, at, realClock);
 	if (poll.kind === 'task') return poll.task;
 	if (poll.kind === 'denied' || poll.kind === 'missing')

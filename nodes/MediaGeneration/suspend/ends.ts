@@ -54,7 +54,7 @@ async function endOf(
 	const { taskId, known, deadline } = task;
 	const isGivenUp = reported.givenUp.includes(taskId);
 	const reportedFailed = isGivenUp || (reported.saysFailed && reported.taskId === taskId);
-	const at = { ...task, timeoutMs: 5_000, reportedFailed, mustBePlain: true };
+	const at = { ...task, timeoutMs: 5_000, reportedFailed };
 	const poll = await askUntilClear(client, at, realClock);
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, task);

@@ -30,8 +30,8 @@ const LONGEST_WAIT_MS = 60_000;
 interface Question extends PollRequest, Partial<Pick<Seen, 'reportedFailed'>> {
 	/** Epoch ms. Replaces the limits on polls and pauses. */
 	askUntil?: number;
-	/** Whether a doubtful failure is none even if it is repeated: it has to last longer than a question. */
-	mustBePlain?: boolean;
+	/** Whether a doubtful failure counts once it is repeated; else it has to last longer than a question. */
+	doubtfulCounts?: boolean;
 	/** Whether the task as the service shows it is an answer. If it never is, its last state is. */
 	isEnough?: (task: Task) => boolean;
 }
@@ -39,7 +39,7 @@ interface Question extends PollRequest, Partial<Pick<Seen, 'reportedFailed'>> {
 /** Polls a task until an answer counts. After the last poll, its answer does. */
 export async function askUntilClear(
 	client: ServiceClient,
-	{ reportedFailed = false, mustBePlain, askUntil, isEnough, purpose = 'poll', ...at }: Question,
+	{ reportedFailed = false, doubtfulCounts, askUntil, isEnough, purpose = 'poll', ...at }: Question,
 	{ now, sleep }: Clock,
 ): Promise<Poll> {
 	const { account } = client;
@@ -58,7 +58,7 @@ export async function askUntilClear(
 		last = await pollTask(client, { ...at, purpose }, now);
 		const counted = countPoll(seen, last, { nowMs: now(), required: TWICE });
 		const isDoubted =
-			mustBePlain === true &&
+			doubtfulCounts !== true &&
 			counted.clear?.kind === 'task' &&
 			last.kind !== 'task' &&
 			!reportedFailed;

@@ -78,6 +78,5 @@ async function ask(
 	const reportedFailed = claimed?.state === 'failed';
 	const purpose = isOurs ? 'poll' : 'callback';
 	const question = { taskId, timeoutMs: 5_000, purpose, askUntil: deadline, isEnough } as const;
-	const at = { ...question, reportedFailed, mustBePlain: true };
-	return await askUntilClear(client, at, realClock);
+	return await askUntilClear(client, { ...question, reportedFailed }, realClock);
 }
