@@ -30,7 +30,11 @@ const run = (from: string, main: Item[][], more: Partial<Run> = {}): Run => ({
 const input = (...json: Array<Record<string, unknown>>) =>
 	run('Start 1', [json.map((each) => ({ json: each }))]);
 
-interface More {
+/** What ran, and what else is seen of it. */
+interface Seen {
+	runData: Record<string, Run[]>;
+	tasks: TaskRecord[];
+	media: Partial<MediaNode>;
 	graph: Graph;
 	/** Further executions. */
 	others: object[];
@@ -39,31 +43,22 @@ interface More {
 	log: string;
 }
 
-/** One execution in which these nodes ran. */
-async function judged(
-	runData: Record<string, Run[]>,
-	tasks: TaskRecord[],
-	media: Partial<MediaNode> = {},
-	{ graph = new Graph('Test', {}), others = [], ...more }: Partial<More> = {},
-): Promise<string[]> {
+/** What is found of one execution. */
+async function judged(seen: Partial<Seen>): Promise<string> {
+	const { runData = {}, tasks = [], media = {}, others = [], raw = '[{}]', log = '' } = seen;
+	const { graph = new Graph('Test', {}) } = seen;
 	const plan = { graph, media: [{ ...generate, ...media }, wait] };
-	const saved = {
-		id: '1',
-		status: 'success',
-		resultData: { runData },
-		plan,
-		raw: more.raw ?? '[{}]',
-	};
+	const saved = { id: '1', status: 'success', resultData: { runData }, plan, raw };
 	const evidence: Evidence = {
 		played: caseOf(1),
 		service: { tasks, requests: [], payload: () => ({}) } as unknown as StandIn,
 		executions: [{}, ...others].map(
 			(other) => ({ ...saved, retryOf: undefined, ...other }) as unknown as Saved,
 		),
-		...{ workflows: [], unfinished: [], killedAt: [], log: '', secrets: ['sk_secret'] },
-		...(more.log !== undefined && { log: more.log }),
+		...{ workflows: [], unfinished: [], killedAt: [], log, secrets: ['sk_secret'] },
 	};
-	return await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
+	const found = await judge(evidence, async () => await Promise.resolve(Buffer.alloc(0)));
+	return found.join('\n');
 }
 
 const items = [input({ item: 'i0' }, { item: 'i1' })];
@@ -71,110 +66,105 @@ const both = [task('a', of('i0')), task('b', of('i1'))];
 const slow = { ...task('slow', of('i1')), status: 'doing' } as TaskRecord;
 
 /** A node got two items, and the second came out as this. */
-async function generated(second: Item, tasks = both, more: Partial<More> = {}): Promise<string[]> {
+const generated = (second: Item, more: Partial<Seen> = {}): Partial<Seen> => {
 	const out = run('Items 1', [[done('a'), second]]);
-	return await judged({ 'Items 1': items, 'Generate 1': [out] }, tasks, {}, more);
-}
+	const tasks = [...both, slow];
+	return { runData: { 'Items 1': items, 'Generate 1': [out] }, tasks, ...more };
+};
+const well = (more: Partial<Seen> = {}) => generated(done('b', 1), { tasks: both, ...more });
+const failed = (json: Item['json']) => generated({ json, pairedItem: { item: 1 } });
 
 test('items that come out as their own tasks are well', async () => {
-	expect(await generated(done('b', 1))).toEqual([]);
+	expect(await judged(well())).toBe('');
 });
 
-const failed = (json: Item['json']): Item => ({ json, pairedItem: { item: 1 } });
-
 const signed = 'https://n8n.example/webhook-waiting/1/x?signature=0123456789abcdef';
+const kept = '[{"resumeToken":"1"},"0123456789","?t=0123456789"]';
+const unlinked = new Graph('Test', {});
+unlinked.link([{ node: 'Items 1', output: 0 }], 'Wait 1');
+const killed = [
+	{ id: '0', status: 'crashed', resultData: { runData: {} } },
+	{ id: '2', retryOf: '0' },
+];
+const paidFour = ['c', 'd', 'e', 'f'].map((id) => task(id, of('i0')));
+const oneOut = run('Items 1', [[done('a')]]);
+const details = { error: 'no', outcome: 'failed', task_id: 'b' };
+const late = { item: 'i0', error: 'late', outcome: 'timed_out', task_id: 'paid' };
+const rounds = [0, 1, 2, 3].map((round) => ({
+	task: task(`t${round}`, of('i0', round)),
+	run: run('Items 1', [[done(`t${round}`)]]),
+}));
+const loop = {
+	runData: { 'Items 1': [input({ item: 'i0' })], 'Generate 1': rounds.map((each) => each.run) },
+	tasks: [...rounds.map((each) => each.task), task('t4', of('i0', 3))],
+};
 
-test.each<[string, Partial<More>, RegExp]>([
-	['the key in the log', { log: 'a b sk_secret' }, /^KEY: the log holds sk_secret$/],
-	['the key in an execution', { raw: '["sk_secret"]' }, /^KEY: execution 1 holds sk_secret$/],
-	['a signature', { raw: JSON.stringify([signed]) }, /^KEY: execution 1 holds signature=0123/],
+test.each<[string, Partial<Seen>, RegExp]>([
+	['the key in the log', well({ log: 'a b sk_secret' }), /^KEY: the log holds sk_secret$/],
+	['the key in an execution', well({ raw: '["sk_secret"]' }), /^KEY: execution 1 holds sk_secret$/],
 	[
-		"n8n's token, but where n8n keeps it",
-		{ raw: '[{"resumeToken":"1"},"0123456789","?t=0123456789"]' },
-		/^KEY: execution 1 holds \?t=0123456789$/,
+		'a signature',
+		well({ raw: JSON.stringify([signed]) }),
+		/^KEY: execution 1 holds signature=0123/,
 	],
-])('what n8n has kept: %s', async (_, kept, words) => {
-	const found = await generated(done('b', 1), both, kept);
-	expect(found.join('\n')).toMatch(words);
+	["n8n's token, but where n8n keeps it", well({ raw: kept }), /^KEY: .* holds \?t=0123456789$/],
+	['an item passed through', failed({ item: 'i1' }), /item 1 left as it came/],
+	['an item with the task of another', generated(done('a', 1)), /item 1 .* has the task of <i0/],
+	['a task that nobody made', generated(done('c', 1)), /item 1 names a task that nobody made: c/],
+	[
+		'an item that is not there',
+		generated(done('a')),
+		/item 0 came out 2 times(.|\n)*item 1 came out 0 times/,
+	],
+	['a failure, though its task is done', failed(details), /not true that .*"outcome":"failed"/],
+	[
+		'an item that was stopped, though the execution was not',
+		failed({ ...details, outcome: 'cancelled' }),
+		/not true that .*"outcome":"cancelled"/,
+	],
+	['an end before its time', generated(done('slow', 1)), /not true that .*"task_id":"slow"/],
+	[
+		'items that never came to a node',
+		{ runData: { 'Items 1': [input({})] }, graph: unlinked },
+		/1 items of Items 1 never came to Wait 1/,
+	],
+	[
+		'more payments than Retries of what was killed',
+		well({ tasks: [...paidFour, ...both], others: killed, log: 'c d e f' }),
+		/i0 Generate 1 0> was paid 4 times for 3/,
+	],
+	[
+		'a failure that "Task: Wait" made good',
+		{ runData: { 'Items 1': [input({ error: 'no', details, task_id: 'a' })], 'Wait 1': [oneOut] } },
+		/came as "failed" and left as "done"/,
+	],
+	[
+		'a paid task whose item is made again without a hint',
+		{
+			runData: { 'Items 1': [input(late)], 'Generate 1': [oneOut] },
+			tasks: [task('a', of('i0'))],
+		},
+		/no hint names the paid task paid/,
+	],
+	[
+		'a loop that goes beyond its budget, and pays twice',
+		{ ...loop, media: { maximumCredits: 30 } },
+		/paid 2 times for 1(.|\n)*is named nowhere(.|\n)*spent 60 of 42/,
+	],
+])('it finds %s', async (_, seen, words) => {
+	expect(await judged(seen)).toMatch(words);
+});
+
+test.each([
+	['slept in is passed on by the Retry', 'waiting', /^$/],
+	['ended is not', 'success', /has the task of <i0 Generate 1 0>/],
+] as const)('a task of a run that %s', async (_, executionStatus, words) => {
+	const runs = [run('Items 1', [[done('a')]], { executionStatus }), oneOut];
+	const runData = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': runs };
+	expect(await judged({ runData, tasks: [task('a', of('i0'))] })).toMatch(words);
 });
 
 test('what is excused is in the docs', () => {
 	const docs = readFileSync(join(__dirname, '../../docs/troubleshooting.md'), 'utf8');
 	for (const words of Object.values(EXCUSES)) expect(docs).toContain(words ?? '');
-});
-
-test.each<[string, Item, RegExp]>([
-	['passed through', failed({ item: 'i1' }), /item 1 left as it came/],
-	['with the task of another item', done('a', 1), /item 1 .* has the task of <i0/],
-	['with a task that nobody made', done('c', 1), /item 1 names a task that nobody made: c/],
-	['that is not there', done('a'), /item 0 came out 2 times(.|\n)*item 1 came out 0 times/],
-	[
-		'that failed, though its task is done',
-		failed({ error: 'no', outcome: 'failed', task_id: 'b' }),
-		/it is not true that .*"outcome":"failed"/,
-	],
-	[
-		'that was stopped, though the execution was not',
-		failed({ error: 'no', outcome: 'cancelled', task_id: 'b' }),
-		/it is not true that .*"outcome":"cancelled"/,
-	],
-	['that is done, though its task is not', done('slow', 1), /not true that .*"task_id":"slow"/],
-])('an item %s', async (_, second, words) => {
-	const found = await generated(second, [...both, slow]);
-	expect(found.join('\n')).toMatch(words);
-});
-
-test.each([
-	['slept in is passed on by the Retry', 'waiting', []],
-	['ended is not', 'success', [expect.stringMatching(/has the task of <i0 Generate 1 0>/)]],
-] as const)('a task of a run that %s', async (_, executionStatus, found) => {
-	const runs = [run('Items 1', [[done('a')]], { executionStatus }), run('Items 1', [[done('a')]])];
-	const runData = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': runs };
-	expect(await judged(runData, [task('a', of('i0'))])).toEqual(found);
-});
-
-test('items that never came to a node are missed', async () => {
-	const graph = new Graph('Test', {});
-	graph.link([{ node: 'Items 1', output: 0 }], 'Wait 1');
-	const found = await judged({ 'Items 1': [input({})] }, [], {}, { graph });
-	expect(found.join('\n')).toMatch(/1 items of Items 1 never came to Wait 1/);
-});
-
-test('a Retry of what was killed may pay again, once for each such Retry', async () => {
-	const others = [
-		{ id: '0', status: 'crashed', resultData: { runData: {} } },
-		{ id: '2', retryOf: '0' },
-	];
-	const paid = ['c', 'd', 'e', 'f'].map((id) => task(id, of('i0')));
-	const tasks = [...paid, ...both];
-	const found = await generated(done('b', 1), tasks, { others, log: 'c d e f' });
-	expect(found.join('\n')).toMatch(/i0 Generate 1 0> was paid 4 times for 3/);
-});
-
-test('a failure before Task: Wait stays that failure', async () => {
-	const before = [
-		input({ error: 'no', details: { error: 'no', outcome: 'failed', task_id: 'b' }, task_id: 'a' }),
-	];
-	const out = run('Items 1', [[done('a')]]);
-	const found = await judged({ 'Items 1': before, 'Wait 1': [out] }, []);
-	expect(found.join('\n')).toMatch(/came as "failed" and left as "done"/);
-});
-
-test('a paid task whose item is made again is named in a hint', async () => {
-	const again = [input({ item: 'i0', error: 'late', outcome: 'timed_out', task_id: 'paid' })];
-	const out = run('Items 1', [[done('a')]]);
-	const runs = { 'Items 1': again, 'Generate 1': [out] };
-	const found = await judged(runs, [task('a', of('i0'))]);
-	expect(found.join('\n')).toMatch(/no hint names the paid task paid/);
-});
-
-test('a budget holds over the rounds of a loop, and each item is paid once', async () => {
-	const rounds = [0, 1, 2, 3].map((round) => ({
-		task: task(`t${round}`, of('i0', round)),
-		run: run('Items 1', [[done(`t${round}`)]]),
-	}));
-	const runs = { 'Items 1': [input({ item: 'i0' })], 'Generate 1': rounds.map((each) => each.run) };
-	const tasks = [...rounds.map((each) => each.task), task('t4', of('i0', 3))];
-	const over = await judged(runs, tasks, { maximumCredits: 30 });
-	expect(over.join('\n')).toMatch(/paid 2 times for 1(.|\n)*is named nowhere(.|\n)*spent 60 of 42/);
 });
