@@ -46,7 +46,7 @@ export async function goToSleep(
 	hintAtSleep(context);
 	const byItem = new Map<number, ItemResult[]>();
 	for (const result of results) getOrCreate(byItem, result.index, () => []).push(result);
-	const suspended = report.items.map((fields) =>
+	const suspended = report.inputs.map((fields) =>
 		suspendedItem(report, fields, { own: byItem.get(fields.itemIndex) ?? [], waking }),
 	);
 	try {

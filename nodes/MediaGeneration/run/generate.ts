@@ -26,16 +26,16 @@ import { openOne, startRun, type Run } from './run';
 export async function generate(
 	executing: Executing,
 	operation: Operation,
-	items: readonly ItemFields[],
+	inputs: readonly ItemFields[],
 ): Promise<INodeExecutionData[]> {
 	const { context } = executing;
 	const clean = <T>(value: T) => cleanerOf(context).value(value);
 	const killed = unrecordedRun(context);
 	const ledger = new Ledger(storeOf(context), runOf(context), { killed, clean });
-	const report = new Report(executing, ledger, items);
+	const report = new Report(executing, ledger, inputs);
 	try {
 		const earlier = context.getNode().retryOnFail === true ? ledger : undefined;
-		const planned = await inPieces(planItems(operation, items, earlier));
+		const planned = await inPieces(planItems(operation, inputs, earlier));
 		report.update(planned);
 		const results = planned.filter((each) => each.kind !== 'plan');
 		if (results.length === planned.length) return report.output(results);
@@ -56,7 +56,7 @@ async function runPlanned(
 	planned: ReadonlyArray<Plan | ItemResult>,
 ): Promise<INodeExecutionData[]> {
 	const { context, ledger, continueOnFail } = report;
-	const settings = runSettings(report.items);
+	const settings = runSettings(report.inputs);
 	const run = startRun(context, client, { ledger, continueOnFail, ...settings });
 	try {
 		const { ready, waking } = await prepareItems(run, planned);

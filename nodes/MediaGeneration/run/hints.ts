@@ -12,7 +12,7 @@ import { earlierKinds, partsToCreate, suspends, type Item, type ItemResult } fro
 import { failuresIn } from './leftovers';
 import type { Run } from './run';
 
-type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'slots' | 'stop'>;
+type HintDeps = Pick<Run, 'context' | 'client' | 'ledger' | 'active' | 'stop'>;
 
 /** Returns what to say, or nothing. */
 type Hint = (items: readonly Item[], run: HintDeps) => string | undefined;
@@ -83,8 +83,8 @@ const largeFiles: Hint = (items) => {
 	return undefined;
 };
 
-/** A task that waits for a slot keeps the execution awake, and a restart of n8n would end it. */
-const slotsAsleep: Hint = (items, { slots: { limit } }) => {
+/** A task that waits for its turn keeps the execution awake, and a restart of n8n would end it. */
+const keptAwake: Hint = (items, { active: { limit } }) => {
 	const count = items.filter(suspends).flatMap(partsToCreate).length;
 	if (count <= limit) return undefined;
 	return `${count} tasks, ${limit} at a time ('Max Active Tasks'): the execution stays awake until ${count - limit} have finished`;
@@ -93,7 +93,7 @@ const slotsAsleep: Hint = (items, { slots: { limit } }) => {
 /** Call this before anything is created. */
 export function hintAtItems(run: HintDeps, items: readonly Item[]): void {
 	const { context } = run;
-	for (const hint of [manyParts, slotsAsleep, repeats, paidInput]) {
+	for (const hint of [manyParts, keptAwake, repeats, paidInput]) {
 		const message = hint(items, run);
 		if (message !== undefined) warn(context, message);
 	}

@@ -41,13 +41,14 @@ function startItem(run: Run, item: Item) {
 }
 
 function startPart(run: Run, item: Item, part: Part): RunningPart {
-	const slot = part.kind === 'creates' ? run.slots.take() : Promise.resolve(() => undefined);
-	const made = slot.then(async () => await taskOf(run, item, part));
+	const turn = part.kind === 'creates' ? run.active.take() : Promise.resolve(() => undefined);
+	const made = turn.then(async () => await taskOf(run, item, part));
 	const result = async (): Promise<PartResult> => {
 		const followed = await followTask(run, item, { part, made: await made });
 		const ended = haltAfter(run, item, orGivenUp(run, followed));
-		// A failure has halted the run by now: the slot goes to no creation that would be paid for in vain.
-		(await slot)();
+		// A failure has halted the run by now: the next one creates nothing that would be paid for in vain.
+		const endTurn = await turn;
+		endTurn();
 		const delivered = await withFiles(run.delivery, ended, { ...item, number: part.slot.part });
 		return haltAfter(run, item, delivered);
 	};

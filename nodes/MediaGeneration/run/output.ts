@@ -10,7 +10,7 @@ import { showHint } from '../n8n/editor';
 import { logOf } from '../n8n/log';
 import { attempt, type Failure } from '../base/outcomes';
 import { hintAtFailures } from './hints';
-import type { FailedResult, ItemResult, ItemState } from './item';
+import type { ItemResult, ItemState } from './item';
 import {
 	adviceAfter,
 	failuresIn,
@@ -58,7 +58,7 @@ export class Report {
 	constructor(
 		{ context, continueOnFail }: Executing,
 		readonly ledger: Ledger,
-		readonly items: readonly ItemFields[],
+		readonly inputs: readonly ItemFields[],
 	) {
 		this.context = context;
 		this.continueOnFail = continueOnFail;
@@ -69,12 +69,13 @@ export class Report {
 	}
 
 	itemsOf(result: ItemResult): INodeExecutionData[] {
-		const input = includedInput(this.items[result.index]);
-		const items = result.kind === 'failed' ? this.itemsOfFailure(result) : [];
-		return (result.kind === 'items' ? result.items : items).map((item) => carryInput(item, input));
+		const input = includedInput(this.inputs[result.index]);
+		return this.ownItemsOf(result).map((item) => carryInput(item, input));
 	}
 
-	private itemsOfFailure(result: FailedResult): INodeExecutionData[] {
+	private ownItemsOf(result: ItemResult): INodeExecutionData[] {
+		if (result.kind === 'items') return result.items;
+		if (result.kind !== 'failed') return [];
 		const node = this.context.getNode();
 		if (result.delivered === undefined) return [failureItem(node, result)];
 		const { items, outputs } = result.delivered;

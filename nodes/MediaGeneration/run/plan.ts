@@ -31,11 +31,11 @@ function* planCreation(work: Creating, fields: ItemFields, earlier: EarlierTexts
 
 export function* planItems(
 	{ work }: Operation,
-	items: readonly ItemFields[],
+	inputs: readonly ItemFields[],
 	earlier: EarlierTexts,
 ): Work<Array<Plan | ItemResult>> {
 	const planned: Array<Plan | ItemResult> = [];
-	for (const fields of items) {
+	for (const fields of inputs) {
 		try {
 			// Only one item's run settings apply, but every item's are validated.
 			readRunSettings(fields);
@@ -52,7 +52,7 @@ export function* planItems(
 }
 
 /** Returns the first settings that can be read, whatever else is wrong with their item; throws a FailureError if there are none. */
-export function runSettings(items: readonly ItemFields[]): RunSettings {
-	const readable = items.find((fields) => attempt(() => readRunSettings(fields)).ok);
-	return readRunSettings((readable ?? items[0]) as ItemFields);
+export function runSettings(inputs: readonly ItemFields[]): RunSettings {
+	const readable = inputs.find((fields) => attempt(() => readRunSettings(fields)).ok);
+	return readRunSettings((readable ?? inputs[0]) as ItemFields);
 }

@@ -26,8 +26,8 @@ interface RunOptions extends RunSettings {
 }
 
 export interface Run extends CreatingDeps {
-	/** A task that this node creates holds one until it has ended. */
-	slots: Limiter;
+	/** A task that this node creates is active until it has ended. */
+	active: Limiter;
 	polls: Limiter;
 	/** Aborts when the execution is about to sleep. */
 	sleepSoon: AbortController;
@@ -54,7 +54,7 @@ export function startRun(
 		stop,
 		runEnded: AbortSignal.any([halted.signal, ...(stop === undefined ? [] : [stop])]),
 		halt: () => (continueOnFail ? undefined : halted.abort()),
-		slots: new Limiter(maxActiveTasks),
+		active: new Limiter(maxActiveTasks),
 		polls: new Limiter(CONCURRENT_POLLS),
 		sleepSoon: new AbortController(),
 		paidTasks: new PaidTasks(context, run.executionId, realClock.sleep),
