@@ -130,22 +130,13 @@ test('a task that another process made is not taken for one that the list shows 
 	expect(await found({ isEarlier: false })).toEqual(['a', 'b']);
 });
 
-test('nor if the list can not be read again by then', async () => {
-	const { search, client } = setting([taskOf('a')], {
-		instead: (_, count) => (count > 2 ? answer(503) : undefined),
-	});
-	const finding = await search({ isEarlier: false });
-	expect(finding).toMatchObject({ kind: 'unfound', candidates: [{ taskId: 'a' }] });
-	expect(client.account.made.has('a')).toBe(false);
-});
-
-test('nor if the search ends before that', async () => {
+test.each<[string, (count: number, stop: AbortController) => Reply | undefined]>([
+	['the list can not be read again by then', (count) => (count > 2 ? answer(503) : undefined)],
+	['the search ends before that', (count, stop) => void (count > 1 && stop.abort())],
+])('nor if %s', async (_, then) => {
 	const stop = new AbortController();
 	const { search, client } = setting([taskOf('a')], {
-		instead: (_, count) => {
-			if (count > 1) stop.abort();
-			return undefined;
-		},
+		instead: (_path, count) => then(count, stop),
 	});
 	const finding = await search({ isEarlier: false }, stop);
 	expect(finding).toMatchObject({ kind: 'unfound', candidates: [{ taskId: 'a' }] });

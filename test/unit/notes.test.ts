@@ -5,7 +5,6 @@ import {
 	type WaitingTask,
 	type Notes,
 } from '../../nodes/MediaGeneration/suspend/notes';
-import { isCalledBack } from '../../nodes/MediaGeneration/suspend/resumeUrl';
 import { now } from '../../nodes/MediaGeneration/base/clock';
 import { FILES } from './itemSettings';
 
@@ -52,18 +51,3 @@ test.each(['Media Generation', 'it\'s "quoted"', 'back\\slash', '}} {{ $env.SECR
 		expect(JSON.parse(quoted)).toBe(name);
 	},
 );
-
-test.each([
-	[1, 1],
-	[51, 50],
-	[1_000, 50],
-])('of %d tasks %d are called back, spread evenly', (count, expected) => {
-	const called = Array.from({ length: count }, (_, index) => index).filter((index) =>
-		isCalledBack(index, count),
-	);
-	expect(called).toHaveLength(expected);
-	const gaps = called.map((at, index) => at - (called[index - 1] ?? -1));
-	expect(Math.max(...gaps) - Math.min(...gaps)).toBeLessThanOrEqual(1);
-	// What ends last is among them.
-	expect(called.at(-1)).toBe(count - 1);
-});
