@@ -5,8 +5,10 @@ import { deniesSuccess, refusalInside, type Answer } from './reply';
 import { errorTextOf, saidIn } from './said';
 import { layersOf } from './task';
 
-const numbersIn = (body: unknown, names: readonly string[]): number[] =>
-	names.flatMap((name) => layersOf(body).flatMap((layer) => asNumber(layer[name]) ?? []));
+function numbersIn(body: unknown, names: readonly string[]): number[] {
+	const layers = layersOf(body);
+	return names.flatMap((name) => layers.flatMap((layer) => asNumber(layer[name]) ?? []));
+}
 
 const LEFT = ['credits', 'balance', 'remaining_credits', 'credits_left', 'ec_remain_credits'];
 

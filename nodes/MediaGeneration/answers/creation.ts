@@ -82,6 +82,16 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 /** Returns whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
 
+const isSuccessful = ({ status }: Answer) => status >= 200 && status < 300;
+
+/** Returns the ID of the new task in an answer that leaves no doubt. In a refusal, a bare "id" may merely number the answer. */
+const plainIdIn = (answer: Answer) =>
+	isSuccessful(answer) && !deniesSuccess(answer.body) ? taskIdOf(answer.body) : undefined;
+
+const created = (taskId: string, { body }: Answer): Creation => {
+	return { kind: 'created', taskId, answer: body as JsonObject };
+};
+
 type Evidence = ReturnType<typeof evidenceIn>;
 
 /** Collects what the meaning of an answer depends on. */
@@ -93,16 +103,14 @@ function evidenceIn(answer: Answer, own: readonly string[]) {
 	const mayName = status !== 429;
 	const named = mayName ? namedTask(answer, own) : undefined;
 	const alive = mayName && named === undefined ? aliveIn(answer, own) : undefined;
-	const taskId = taskIdOf(body);
-	const isSuccess = status >= 200 && status < 300;
-	// In a refusal, a bare "id" may merely number the answer.
-	const hasTask = named !== undefined || (taskId !== undefined && !deniesSuccess(body));
+	const isSuccess = isSuccessful(answer);
+	const hasTask = named !== undefined;
 	return {
 		...{ said, words, status },
 		/** The status, or the code of a refusal inside HTTP 200: 0 if it has none. */
 		code: (isSuccess && !hasTask ? refusalInside(body) : undefined) ?? status,
 		/** The ID of the new task, unless the answer is a refusal. */
-		createdId: isSuccess && hasTask ? taskId : undefined,
+		createdId: isSuccess && hasTask ? taskIdOf(body) : undefined,
 		/** A task that may be the new one, and whether a refusal names it. */
 		named: named ?? alive ?? pointedTo(answer),
 		isInRefusal: alive !== undefined || (named !== undefined && !isSuccess),
@@ -134,13 +142,14 @@ function pointedTo({ status, headers, body }: Answer): NamedTask | undefined {
  */
 export function readCreation(reply: Reply, request: CreationRequest): Creation {
 	if (!reply.answered) return readSilence(reply);
+	const plainId = plainIdIn(reply);
+	if (plainId !== undefined) return created(plainId, reply);
 	const evidence = evidenceIn(reply, ownTextsOf(request));
 	const { said, words, status, code, createdId, named } = evidence;
 	const unclear = (what: string) => mayExist(`The service ${what}`, status, named?.taskId);
 	const naming = named && `named a task (${quote(named.taskId) ?? 'see its answer'})`;
 	if (evidence.isInRefusal) return unclear(`refused the request (${words}) but ${naming}`);
-	if (createdId !== undefined)
-		return { kind: 'created', taskId: createdId, answer: reply.body as JsonObject };
+	if (createdId !== undefined) return created(createdId, reply);
 	if (status >= 300 && status < 400 && !(status in REFUSAL_ADVICE))
 		return unclear(
 			`answered with a redirect (${words})${naming === undefined ? '' : ` and ${naming}`}`,

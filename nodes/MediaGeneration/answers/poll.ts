@@ -4,8 +4,8 @@
  */
 import { isObject } from '../base/json';
 import { limitIn, retryAfterMs } from './limits';
-import { deniesSuccess, type Reply } from './reply';
-import { errorTextOf, saidIn, type Said } from './said';
+import { deniesSuccess, type Answer, type Reply } from './reply';
+import { errorTextOf, saidIn } from './said';
 import { isAbout, layersOf, parseTask, type Task } from './task';
 
 export type Poll =
@@ -22,24 +22,23 @@ export type Poll =
 export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status, body, unread } = reply;
-	const said = saidIn(reply, []);
-	const { words, isSilent } = said;
-	const at = { detail: words, httpStatus: status };
 	const succeeded = status >= 200 && status < 300;
+	const task = succeeded ? parseTask(body, taskId) : undefined;
+	if (task !== undefined) return aboutTask(task, taskId, reply);
+	const { words, isSilent } = saidIn(reply, []);
+	const at = { detail: words, httpStatus: status };
 	if (succeeded && unread !== undefined) return { kind: 'denied', ...at, final: true };
 	// A page comes from something in between, which knows nothing about the key.
 	const isJson = isObject(body) || reply.text === '';
 	if ((status === 401 || status === 403) && isJson) return { kind: 'denied', ...at };
 	if (status === 404) return { kind: 'missing', ...at };
-	const task = succeeded ? parseTask(body, taskId) : undefined;
-	if (task !== undefined) return aboutTask(task, taskId, said);
 	const without = reply.text === '' ? 'with an empty body' : 'without a task';
 	const detail = isSilent ? `${words} ${without}` : words;
 	return { kind: 'busy', ...at, detail, retryAfterMs: retryAfterMs(reply.headers) };
 }
 
-function aboutTask(task: Task, taskId: string, said: Said): Poll {
-	const { body, status } = said.answer;
+function aboutTask(task: Task, taskId: string, answer: Answer): Poll {
+	const { body, status } = answer;
 	const isNamed = layersOf(body).some((layer) => isAbout(layer, taskId));
 	const isOther = !isNamed && task.id !== undefined;
 	if (!isOther && task.state !== 'failed') return { kind: 'task', task };
@@ -50,7 +49,7 @@ function aboutTask(task: Task, taskId: string, said: Said): Poll {
 		return { kind: 'busy', detail, httpStatus: status };
 	}
 	// The request may have failed, not the task: a throttled one can be answered with the status "error" (docs/service.md, "HTTP").
-	const isThrottled = limitIn(said) === 'rate';
+	const isThrottled = limitIn(saidIn(answer, [])) === 'rate';
 	const isDoubtful = !isNamed || deniesSuccess(body) || isThrottled;
 	if (!isDoubtful) return { kind: 'task', task };
 	const beside = deniesSuccess(body) ? ' and "success": false' : isNamed ? '' : ' and no task ID';
