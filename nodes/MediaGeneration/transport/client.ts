@@ -95,7 +95,8 @@ export async function createClient(
 			headers: { Accept: 'application/json', ...headers },
 		};
 		const came = await requestWithin(options, { ...asked, upload }, exchange);
-		if (came.answered) account.noteThrottling(purpose, saidIn(came, own));
+		const isRefusal = came.answered && came.status >= 400;
+		if (isRefusal) account.noteThrottling(purpose, saidIn(came, own));
 		const reply = unlessUnsent(came, upload);
 		if (reply.answered) return reply;
 		const isUnreached = reply.kind === 'unconnected' || reply.kind === 'impossible';
