@@ -79,5 +79,9 @@ export async function unlessAborted<T>(
 	const aborted = new Promise<undefined>((resolve) => {
 		forget = onAbort(signal, () => resolve(undefined));
 	});
-	return await Promise.race([awaited, aborted]).finally(forget);
+	try {
+		return await Promise.race([awaited, aborted]);
+	} finally {
+		forget();
+	}
 }

@@ -62,13 +62,13 @@ export class Delivery {
 	): Promise<DeliveredItems> {
 		const { taskId, task } = done;
 		const offered = resolved(done.outputs, this.run.baseUrl);
-		const wanted = {
+		const wanted = () => ({
 			maxBytes: settings.maxFileBytes,
 			baseName: baseNameFor(done, settings, suffix),
 			format: settings.format ?? asText(task.raw.output_format),
-		};
+		});
 		const files: OutputFile[] = settings.download
-			? await fetchFiles(offered, wanted, this.deps)
+			? await fetchFiles(offered, wanted(), this.deps)
 			: offered.map((output) => ({ output }));
 		// A task whose only files are transcripts was made for their text.
 		const isText = files.length > 0 && files.every(({ output }) => output.kind === 'transcript');

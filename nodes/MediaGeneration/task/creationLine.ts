@@ -26,15 +26,15 @@ export interface Place extends Readonly<CreationLimits> {
 	fullMs: number;
 	/** What it waited for last. */
 	refusal?: Refusal | undefined;
-	/** Aborts when it must check again whether it may be sent. */
-	woken: AbortController;
+	/** Aborts when it must check again whether it may be sent. Missing until it waits. */
+	woken?: AbortController;
 }
 
 /** @param request whose kind, voice and model name its queue */
 export function placeOf(request: CreationRequest, limits: CreationLimits): Place {
 	const { kind, pathFields, body } = request;
 	const queue = JSON.stringify([kind, pathFields?.voice_id ?? body.voice_id, body.model_id]);
-	return { ...limits, queue, fullMs: 0, woken: new AbortController() };
+	return { ...limits, queue, fullMs: 0 };
 }
 
 /** Returns when its Timeout ends, in epoch ms. */
@@ -117,8 +117,8 @@ export class CreationLine {
 	}
 
 	private wakeNext(): void {
-		this.waiting.find(this.isOpen)?.woken.abort(ABORTED);
-		this.nextToAsk?.woken.abort(ABORTED);
+		this.waiting.find(this.isOpen)?.woken?.abort(ABORTED);
+		this.nextToAsk?.woken?.abort(ABORTED);
 	}
 
 	/** Ends a turn according to the service's answer. */
@@ -130,7 +130,7 @@ export class CreationLine {
 		this.closed?.answered(creation, place.queue, { hasAsked, nowMs });
 		// How long each of them may wait depends on the kind.
 		if (this.closed?.refusal.kind !== before)
-			for (const { woken } of this.waiting) woken.abort(ABORTED);
+			for (const { woken } of this.waiting) woken?.abort(ABORTED);
 		this.end(place);
 	}
 
