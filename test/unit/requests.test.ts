@@ -63,6 +63,14 @@ const shipped = { ...plainImage, prompt: 'A ship', model_parameters: shipModel }
 const options = (given: Fields) => ({ options: given });
 const settings = { speed: 1.1, stability: '0.4', similarityBoost: 0, style: 0 };
 const voiceSettings = { similarity_boost: 0, speed: 1.1, stability: 0.4, style: 0 };
+const allOfSpeech = {
+	...{ modelId: picked(' m '), withTranscript: 'true', voiceSettings: settings },
+	...options({ pronunciationDictionaryId: ' 42 ' }),
+};
+const wholeSpeech = {
+	...{ text: 'Hello', model_id: 'm', with_transcript: true },
+	...{ voice_settings: voiceSettings, pronunciation_dictionary_id: '42' },
+};
 const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
 const [V1, MP3] = ['/v1/text-to-speech', 'mp3_44100_128'];
 test.each<[Fields, object]>([
@@ -89,28 +97,17 @@ test.each<[Fields, object]>([
 
 test.each<[string, Fields, object]>([
 	['no more than its text', { ...speech, ...none }, { text: 'Hello' }],
-	['a model', { ...speech, modelId: picked(' m ') }, { text: 'Hello', model_id: 'm' }],
-	['a transcript', { ...speech, withTranscript: 'true' }, { text: 'Hello', with_transcript: true }],
 	['a text as it is', { ...speech, text: ' Hello\n' }, { text: ' Hello\n' }],
 	[
 		'a voice name',
 		{ ...byName, voice: ' Aria\n' },
 		{ text: 'Hi', voice: 'Aria', with_transcript: false },
 	],
-	[
-		'settings of the voice that were added',
-		{ ...speech, voiceSettings: settings },
-		{ text: 'Hello', voice_settings: voiceSettings },
-	],
+	['all of a speech', { ...speech, ...allOfSpeech }, wholeSpeech],
 	[
 		'options of a sound effect that were added',
 		{ ...sound, ...options(steered) },
 		{ text: 'Rain', duration_seconds: 0.5, prompt_influence: 1, loop: true },
-	],
-	[
-		'the dictionary of a voice',
-		{ ...speech, ...options({ pronunciationDictionaryId: ' 42 ' }) },
-		{ text: 'Hello', pronunciation_dictionary_id: '42' },
 	],
 	[
 		'a description of music',
@@ -145,7 +142,7 @@ test.each<[string, Fields, object]>([
 		audio('transcribe', options({ tagAudioEvents: true })),
 		{ tag_audio_events: true },
 	],
-	['the languages of a dubbing', dub, dubbed],
+	['a dubbing', dub, dubbed],
 	[
 		'all of a dubbing',
 		{ ...dub, sourceLanguage: 'en', ...options({ numberOfSpeakers: 2, keepVoices: false }) },

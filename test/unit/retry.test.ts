@@ -25,6 +25,7 @@ const NODES: Record<string, object> = {
 	Respond: { type: 'n8n-nodes-base.respondToWebhook' },
 	Other: { type: 'mediaGeneration' },
 };
+const SLEEPERS = 'Wait,Form,Child,ChildTool,Approval,Dispatch,Chat,ChatTool,Respond'.split(',');
 const slept = { mediaGenerationDeadline: 1 };
 
 /** @param started how many nodes n8n has started, this one included */
@@ -46,17 +47,11 @@ test.each<[string, object, number?]>([
 	['this node, as far as the ledger says so', { Trigger: [{ ...trigger, startTime: 1 }] }, 1],
 	['the trigger', { Trigger: [trigger], Set: [{ ...first, executionIndex: 1, startTime: 9 }] }, 3],
 	['the trigger, and the recovery has made up a run', { Trigger: [trigger], Set: [crashed] }, 2],
-	...[
-		'Wait',
-		'Form',
-		'Child',
-		'ChildTool',
-		'Approval',
-		'Dispatch',
-		'Chat',
-		'ChatTool',
-		'Respond',
-	].map((name): [string, object, number] => [name, { Set: [before], [name]: [first] }, 2]),
+	...SLEEPERS.map((name): [string, object, number] => [
+		name,
+		{ Set: [before], [name]: [first] },
+		2,
+	]),
 	[
 		'the node on which it slept last in a loop',
 		{

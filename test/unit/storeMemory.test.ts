@@ -10,6 +10,10 @@ import { digest, FILE, host } from './scriptedHost';
 const MB = 1_000_000;
 /** The same bytes again and again. */
 const BLOCK = Buffer.alloc(MB);
+const blocks = (count: number) => Readable.from(Array<Buffer>(count).fill(BLOCK));
+const drained = async (chunks: AsyncIterable<Buffer>) => {
+	for await (const _chunk of chunks);
+};
 const UNSTATED = { 'content-length': '', 'transfer-encoding': 'chunked' };
 
 test('a file of unknown length that drips delays no other', async () => {
@@ -68,12 +72,11 @@ test('where files hold all of it and stand still, the others come one after the 
 	const clock = new VirtualClock();
 	const memory = new StoreMemory(10 * MB);
 	const still = memory.begin();
-	const taken = memory.through(Readable.from(Array<Buffer>(12).fill(BLOCK)), still, clock);
-	for await (const _chunk of taken);
+	await drained(memory.through(blocks(12), still, clock));
 	const before = clock.now();
 	const later = async () => {
 		const file = memory.begin();
-		for await (const _chunk of memory.through(Readable.from([BLOCK, BLOCK]), file, clock));
+		await drained(memory.through(blocks(2), file, clock));
 		memory.end(file);
 	};
 	await clock.run(Promise.all([later(), later(), later()]));
@@ -85,7 +88,7 @@ test('a Stop ends the waiting', async () => {
 	const memory = new StoreMemory(0);
 	const stop = new AbortController();
 	const [first, second] = [memory.begin(), memory.begin()];
-	const through = memory.through(Readable.from([BLOCK]), second, { ...clock, signal: stop.signal });
+	const through = memory.through(blocks(1), second, { ...clock, signal: stop.signal });
 	first.isWaiting = true;
 	clock.at(clock.now() + 10_000, () => stop.abort());
 	const before = clock.now();
@@ -120,11 +123,7 @@ test('a store that streams is known by its first file; from then on, no file wai
 	await run();
 	const before = clock.now();
 	const file = storeMemory.begin();
-	const chunks = storeMemory.through(Readable.from(Array<Buffer>(150).fill(BLOCK)), file, clock);
-	const all = async () => {
-		for await (const _chunk of chunks);
-	};
-	await clock.run(all());
+	await clock.run(drained(storeMemory.through(blocks(150), file, clock)));
 	storeMemory.end(file);
 	expect(clock.now()).toBe(before);
 });

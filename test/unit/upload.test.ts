@@ -55,9 +55,10 @@ describe('a service', () => {
 		server.close();
 	});
 
-	const whole = async (request: IncomingMessage) => {
-		await once(request.resume(), 'end');
-	};
+	const onceWhole =
+		(then: typeof act): typeof act =>
+		(request, response) =>
+			void once(request.resume(), 'end').then(() => then(request, response));
 	test.each<[string, typeof act, string]>([
 		['resets the connection in the middle', ({ socket }) => socket.resetAndDestroy(), 'refused'],
 		[
@@ -66,20 +67,16 @@ describe('a service', () => {
 			'refused',
 		],
 		[
-			'answers 502 to the whole request',
-			(request, response) => void whole(request).then(() => response.writeHead(502).end()),
+			'answers 502 to all of it',
+			onceWhole((_, response) => response.writeHead(502).end()),
 			'unclear',
 		],
 		[
-			'closes the connection after the whole request',
-			(request) => void whole(request).then(() => request.socket.destroy()),
+			'closes the connection after all of it',
+			onceWhole(({ socket }) => socket.destroy()),
 			'unclear',
 		],
-		[
-			'creates the task',
-			(request, response) => void whole(request).then(() => response.end('{"task_id":"t1"}')),
-			'created',
-		],
+		['creates the task', onceWhole((_, response) => response.end('{"task_id":"t1"}')), 'created'],
 	])('that %s', async (_name, acts, kind) => {
 		act = acts;
 		const { port } = server.address() as AddressInfo;
