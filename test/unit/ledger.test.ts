@@ -223,6 +223,13 @@ test.each<[string, object]>([
 	expect(() => ledger.sending(asked(SLOT), 4)).toThrow(/can't be read; the task may exist/);
 });
 
+test('what can not be taken up may be paid for: nothing is sent', () => {
+	const store = made();
+	const { entries } = store.createdTasks as { entries: object[] };
+	entries.forEach((entry) => Object.freeze(entry));
+	expect(earlier(store, LATER)).toMatchObject({ kind: 'unread' });
+});
+
 test('an entry without its answer is a task, and one that was only sent is unclear', () => {
 	expect(earlier(notesOf([TASK]), RUN)).toMatchObject(FOUND);
 	const sent = storeAfter(RUN, (ledger) => ledger.sending(asked(SLOT), 4));

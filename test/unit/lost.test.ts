@@ -7,6 +7,8 @@ import {
 	withCandidates,
 	type Sought,
 } from '../../nodes/MediaGeneration/task/lost';
+import { NO_LIST } from '../model/list';
+import { runNode, unclear } from '../model/node';
 import { answer, scriptedClient } from '../support/replies';
 import { VirtualClock } from '../support/virtualClock';
 
@@ -94,6 +96,18 @@ test.each<[string, Listed[], unknown, Given?]>([
 	],
 ])('taken or named: %s', async (_, tasks, ...[expected, given]) => {
 	expect(await setting(tasks, given).found()).toEqual(expected);
+});
+
+test('one that is found goes out as if its answer had come, and is noted for a further try', async () => {
+	const { json, sent } = await runNode({
+		parameters: { resource: 'speech', operation: 'generateByVoiceId', voiceId: 'v', text: 'Hi' },
+		creations: [unclear],
+		list: { ...NO_LIST, kind: 'data' },
+		files: ['HTTP 403'],
+		node: { tries: 2 },
+	});
+	expect(json).toMatchObject([{ task_id: sent[0]?.task?.id, status: 'done' }]);
+	expect(sent).toHaveLength(1);
 });
 
 test('where nobody knows when a request was sent, no task is surely its', async () => {
