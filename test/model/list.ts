@@ -1,26 +1,24 @@
 /** The service's list of tasks: it lags, lies about order, and holds other people's tasks. */
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
+import { examplesOf, textOf, type ListExample } from '../answers';
 import { timeOf } from '../service/lists';
 import type { Sent, Service } from './service';
 
 /** Tasks of other people, one for each creation: equal but older, equal but of another type, or of another text. */
 const OTHERS = ['older', 'other type', 'other text'] as const;
 
-/** What the list answers at first, instead of itself. */
-const LIST_FAULTS = {
-	busy: { statusCode: 503, body: '{"success":false,"code":"server_busy"}' },
-	'refused inside 200': { statusCode: 200, body: '{"success":false,"message":"too fast"}' },
-	empty: { statusCode: 200, body: '' },
-	page: { statusCode: 403, body: '<html>no</html>' },
-	missing: { statusCode: 404, body: '{"error":"Not found"}' },
-} as const;
-export type ListFault = keyof typeof LIST_FAULTS;
+/** What the list answers at first, instead of itself: an example of test/answers that is no list, or nothing. */
+const LIST_FAULTS = new Map(
+	examplesOf<ListExample>('list').filter(
+		([, { request, meaning }]) => request.list === 'tasks' && meaning.means !== 'entries',
+	),
+);
 
 export const taskLists = fc.record({
 	faults: fc.oneof(
-		fc.constant<ListFault[]>([]),
-		fc.array(fc.constantFrom(...(Object.keys(LIST_FAULTS) as ListFault[])), { maxLength: 5 }),
+		fc.constant<string[]>([]),
+		fc.array(fc.constantFrom('empty', ...LIST_FAULTS.keys()), { maxLength: 5 }),
 	),
 	/** `none`: the service has no list. `short`: two tasks, whichever page is asked for. */
 	kind: fc.constantFrom(
@@ -72,7 +70,7 @@ interface Asking {
 	elapsed: number;
 	/** That of the node's tasks. */
 	type: string;
-	fault: ListFault | undefined;
+	fault: string | undefined;
 	/** Where n8n was killed, or the execution stopped: when that began. Nobody knows when it may have sent what. */
 	since: number | undefined;
 }
@@ -83,7 +81,11 @@ export function listAnswer(
 	{ kind, lag, order, repeats, others, ahead, times }: ListScript,
 	{ elapsed, type, fault, since }: Asking,
 ): { statusCode: number; headers: Record<string, unknown>; body: string } {
-	if (fault !== undefined) return { ...LIST_FAULTS[fault], headers: {} };
+	if (fault !== undefined) {
+		const { answer = { status: 200 } } = LIST_FAULTS.get(fault) ?? {};
+		if ('silence' in answer) throw new Error(`${fault} is no answer`);
+		return { statusCode: answer.status, headers: {}, body: textOf(answer) };
+	}
 	if (kind === 'none') return { statusCode: 404, headers: {}, body: '{"error":"Not found"}' };
 	const own = tasks.map((task): Entry => ({ ...task, type }));
 	const byOthers = sent.flatMap((each, index) =>

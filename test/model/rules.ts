@@ -111,8 +111,8 @@ function excuseOfKilled(
 	again: Sent,
 ): Excuse | undefined {
 	const seen = listed.filter(
-		({ executionId, atMs, said }) =>
-			executionId === again.executionId && atMs <= again.atMs && said === 'list',
+		({ executionId, atMs, ids }) =>
+			executionId === again.executionId && atMs <= again.atMs && ids !== undefined,
 	);
 	const { ids } = seen.at(-1) ?? {};
 	if (ids !== undefined && first.task === undefined) return 'nothing was created';

@@ -499,17 +499,12 @@ describe('Minimum Credits', () => {
 		expect(json[0]?.error).toBe(
 			"The account has 100 credits, fewer than the 101 that 'Minimum Credits' asks for",
 		);
+		expect(json[0]?.description).toBe(
+			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item.",
+		);
 		expect(json[3]?.error).toMatch(/fewer than the 250.5 that/);
 		expect(sent).toHaveLength(2);
 		expect(requests.filter((line) => line === 'GET /v1/credits')).toHaveLength(1);
-	});
-
-	test('without Continue On Fail nothing is created for any', async () => {
-		const { error, requests } = await runNode({ parameters: [sound, guarded(101)] });
-		expect(error?.description).toBe(
-			"Add credits at the service or lower the option 'Minimum Credits'. Nothing was created for this item.",
-		);
-		expect(requests).toEqual(['GET /v1/credits']);
 	});
 
 	test.each<[string, Answer, RegExp]>([
@@ -588,45 +583,28 @@ describe('Stop After Credits', () => {
 	});
 });
 
-describe('the credential', () => {
-	test.each<[IDataObject, RegExp]>([
-		[{ apiKey: 'key' }, /does not start with "sk_"/],
-		[{ baseUrl: 'nowhere' }, /is not a URL/],
-	])('%j is refused for each item before anything is sent', async (credential, words) => {
-		const { json, requests } = await runNode({
-			parameters: sounds('', 'b'),
-			credential,
-			node: goOn,
-		});
-		expect(json.map(({ outcome }) => outcome)).toEqual(['invalid', 'invalid']);
-		expect(json[0]?.error).toBe("The field 'Text' is empty");
-		expect(json[1]?.error).toMatch(words);
-		const { error } = await runNode({ parameters: sound, credential });
+const none = new Error('no credential is set');
+const unread = 'The credential could not be read: no credential is set';
+const select = /^Select a Media Generation API credential in this node\. Nothing was sent\./;
+test.each<[string, object, IDataObject | Error, string | RegExp, RegExp]>([
+	['none is selected for a creation', sound, none, unread, select],
+	['none is selected for a read', { resource: 'credits', operation: 'get' }, none, unread, select],
+	['its key is none', sound, { apiKey: 'key' }, /does not start with "sk_"/, /Nothing was sent/],
+])(
+	'a credential that can not be used fails; with Continue On Fail its items do: %s',
+	async (_, fields, credential, words, advice) => {
+		const given = { parameters: [fields, fields], credential };
+		const { error } = await runNode(given);
+		expect(error?.name).toBe('NodeOperationError');
 		expect(error?.message).toMatch(words);
-		expect(error?.description).toMatch(/Nothing was sent/);
-		expect(requests).toEqual([]);
-	});
-
-	test.each([
-		['a creation', sound],
-		['a read', { resource: 'credits', operation: 'get' }],
-	])(
-		'none is selected, and %s fails; with Continue On Fail its items do',
-		async (_name, fields) => {
-			const credential = new Error('no credential is set');
-			const given = { parameters: [fields, fields], credential };
-			const words = 'The credential could not be read: no credential is set';
-			const advice = 'Select a Media Generation API credential in this node. Nothing was sent.';
-			const { error } = await runNode(given);
-			expect([error?.name, error?.message]).toEqual(['NodeOperationError', words]);
-			expect(error?.description?.startsWith(advice)).toBe(true);
-			const goneOn = await runNode({ ...given, node: goOn });
-			const item = { error: words, outcome: 'invalid' };
-			expect([goneOn.error, goneOn.json]).toMatchObject([undefined, [item, item]]);
-			expect(goneOn.pairs).toEqual([0, 1]);
-		},
-	);
-});
+		expect(error?.description).toMatch(advice);
+		const goneOn = await runNode({ ...given, node: goOn });
+		const item = { error: error?.message, outcome: 'invalid' };
+		expect([goneOn.error, goneOn.json]).toMatchObject([undefined, [item, item]]);
+		expect(goneOn.pairs).toEqual([0, 1]);
+		expect(goneOn.requests).toEqual([]);
+	},
+);
 
 test('an operation that does not exist is refused in words', async () => {
 	const { error } = await runNode({ parameters: { resource: 'song', operation: 'sing' } });

@@ -100,14 +100,8 @@ const never = async () => await new Promise<never>(() => undefined);
 export class Service {
 	readonly sent: Sent[] = [];
 	readonly tasks: Task[] = [];
-	/** Readings of the list of tasks: whether they came to a list, or to none. */
-	readonly listed: Array<{
-		executionId: string;
-		atMs: number;
-		said: 'list' | 'missing' | 'nothing';
-		/** Those that it showed. */
-		ids: string[];
-	}> = [];
+	/** Readings of the list of tasks, and those that it showed: undefined where no list came. */
+	readonly listed: Array<{ executionId: string; atMs: number; ids: string[] | undefined }> = [];
 	/** An equal task that another client makes while nothing of this node runs. */
 	readonly elsewhere: Array<{ id: string; createdMs: number; sent: Pick<Sent, 'text'> }> = [];
 	private looks = 0;
@@ -153,14 +147,13 @@ export class Service {
 			const { kind, faults } = this.history.list;
 			const fault = faults[this.listed.length];
 			const { elapsed } = this.machine;
-			const isMissing = fault === 'missing' || (fault === undefined && kind === 'none');
-			const said = isMissing ? 'missing' : fault === undefined ? 'list' : 'nothing';
 			const since = this.history.events.some(({ kind }) => /^(death|stop)$/.test(kind))
 				? 0
 				: undefined;
 			const answer = listAnswer(this, this.history.list, { elapsed, type, fault, since });
-			const ids = this.tasks.flatMap(({ id }) => (answer.body.includes(`"${id}"`) ? [id] : []));
-			this.listed.push({ executionId: sender.executionId, atMs: elapsed, said, ids });
+			const shown = this.tasks.filter(({ id }) => answer.body.includes(`"${id}"`));
+			const ids = fault === undefined && kind !== 'none' ? shown.map(({ id }) => id) : undefined;
+			this.listed.push({ executionId: sender.executionId, atMs: elapsed, ids });
 			this.world.note(`the list of tasks is read: ${fault ?? kind}`);
 			return answer;
 		}

@@ -31,7 +31,7 @@ describe('a creation whose answer never came', () => {
 		const each = listed([`First ${path}`, `Second ${path}`], 'Each');
 		const nodes = [called(path), ...before, ...each, speak];
 		const saved = await context.save(nodes, undefined, settings);
-		return await context.rest.startByWebhook(saved, path, {});
+		return await context.rest.startByWebhook(saved, path);
 	}
 
 	/** An execution in which the first answer is lost. */
@@ -132,7 +132,7 @@ describe('a creation whose answer never came', () => {
 				]);
 		const all = [...links(front), ...links(round)];
 		const saved = await context.save([...front, speak, ...after], all);
-		return await rest.startByWebhook(saved, path, {});
+		return await rest.startByWebhook(saved, path);
 	}
 	const pause = base('Pause', ['wait', 1.1], { amount: 66, unit: 'seconds' });
 	const suspended = { waitMode: 'callback', options: { gracePeriod: 0 } };
@@ -160,7 +160,7 @@ describe('a creation whose answer never came', () => {
 		const behind = action({ ...speechByName, text: 'Behind' });
 		const nodes = [called(path), ...listed(['well'], 'Each'), sleeper, behind];
 		const saved = await context.save(nodes);
-		const begin = async () => await rest.startByWebhook(saved, path, {});
+		const begin = async () => await rest.startByWebhook(saved, path);
 		const retried = await retry(await killedAt(2, begin), true);
 		assert.equal(retried.status, 'success', retried.resultData.error?.message);
 		assert.deepEqual(texts(), ['Slept', 'Behind']);

@@ -73,12 +73,10 @@ describe('suspend', () => {
 	});
 
 	it('wakes without callbacks, by a credential whose fields are expressions', async () => {
-		const { rest, service } = context;
+		const { service } = context;
 		service.settings.callbacks.drop = true;
-		const credential = await rest.createCredential('Expressions', 'mediaGenerationApi', {
-			apiKey: `={{ '${service.apiKey}' }}`,
-			baseUrl: service.baseUrl,
-		});
+		const apiKey = `={{ '${service.apiKey}' }}`;
+		const credential = await context.addCredential('Expressions', { apiKey });
 		const flow = await publishFlow({ ...context, credential });
 		const id = await flow.asleep([endless('Long')]);
 		for (const task of service.creations()) await service.finish(task.id);

@@ -29,15 +29,13 @@ function checkCopies(answers: ReadonlyArray<{ status?: number; body: string }>):
 describe('trigger', () => {
 	let context: TestContext;
 	let bench: Workbench;
-	let plain: SavedCredential;
 	let secret: SavedCredential;
 	let creator: SavedWorkflow;
 
 	before(async () => {
 		context = await sharedContext();
 		bench = new Workbench(context);
-		plain = await bench.credential('');
-		secret = await bench.credential(callbackSecret);
+		secret = await context.addCredential('With Secret', { callbackSecret });
 		const fields = { waitForCompletion: false, callbackUrl: '={{ $json.job.callbackUrl }}' };
 		const options = { callbackReference: '={{ $json.job.reference }}' };
 		const nodes = [called('trigger-create-1'), oneItemEach(), generate(fields, options)];
@@ -119,8 +117,8 @@ describe('trigger', () => {
 
 	it('answers before it downloads', async () => {
 		const { service } = context;
-		const receiver = await bench.receiver('trigger-slow-file', plain);
-		const fault = service.faults.add({ host: 'files', action: { type: 'stall' } });
+		const receiver = await bench.receiver('trigger-slow-file', context.credential);
+		const fault = service.faults.add({ route: 'file', action: { type: 'stall' } });
 		const taskId = await bench.task();
 		assert.deepEqual(await post(receiver.url, service.payload(taskId)), received);
 		// The file host has not given out a byte: the run is there all the same.
@@ -199,7 +197,7 @@ describe('trigger, after n8n was killed', { skip: inQueueMode }, () => {
 		// What is slow on a busy machine is left out: each call has its answer within seconds.
 		const settings = { downloadOutput: false, verifyWithService: false };
 		const name = 'trigger-killed';
-		const receiver = await bench.receiver(name, await bench.credential(''), settings, {
+		const receiver = await bench.receiver(name, context.credential, settings, {
 			twice: true,
 		});
 		const urls = [receiver.url, receiver.secondUrl];

@@ -71,19 +71,20 @@ export function sendRaw(
 	reply: FastifyReply,
 	{ status, headers, body }: FlatAnswer,
 	limit = Infinity,
-): void {
+): FastifyReply {
 	reply.hijack();
 	const { raw } = reply;
 	raw.writeHead(status, headers);
 	const chunks = isBulk(body) ? body.chunks : [Buffer.from(body)];
 	const source = Readable.from(firstBytes(chunks, limit), { objectMode: false });
 	source.pipe(raw, { end: limit === Infinity });
-	if (limit === Infinity) return;
+	if (limit === Infinity) return reply;
 	source.on('end', () => {
 		if (limit === 0) raw.flushHeaders();
 		// Not at once: a client on a busy machine that sees the end together with the headers may never look at them.
 		setTimeout(() => raw.socket?.destroySoon(), 150).unref();
 	});
+	return reply;
 }
 
 /** Sends the headers at once, and then a space again and again until the caller gives up. */

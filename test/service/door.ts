@@ -1,8 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { flatten, json, send, sendDripping, sendRaw, type Answer } from './answer';
+import { flatten, send, sendDripping, sendRaw, type Answer } from './answer';
 import { heldBack } from './clock';
 import type { Context } from './context';
-import type { FaultAction, HostName, RecordedRequest, RouteName, TaskKind } from './types';
+import type {
+	FaultAction,
+	StatusFault,
+	HostName,
+	RecordedRequest,
+	RouteName,
+	TaskKind,
+} from './types';
 
 export interface Call {
 	request: FastifyRequest;
@@ -31,27 +38,26 @@ export function door(
 		const fault = context.faults.strike(record);
 		record.fault = fault?.type ?? null;
 		const carryOut = async () => await route({ request, record, params });
-		if (fault) return await misbehave(context, fault, carryOut, record, request, reply);
+		const meeting = { context, record, request, reply };
+		if (fault) return await misbehave(fault, carryOut, meeting);
 		const answer = await carryOut();
-		if (answer.reset === true) return destroy(record, request, reply);
-		return await respond(record, reply, answer);
+		return answer.reset === true ? destroy(meeting) : await respond(meeting, answer);
 	};
 }
 
-async function respond(
-	record: RecordedRequest,
-	reply: FastifyReply,
-	answer: Answer,
-): Promise<FastifyReply> {
+interface Meeting {
+	context: Context;
+	record: RecordedRequest;
+	request: FastifyRequest;
+	reply: FastifyReply;
+}
+
+async function respond({ record, reply }: Meeting, answer: Answer): Promise<FastifyReply> {
 	record.status = answer.status;
 	return await send(reply, flatten(answer));
 }
 
-function destroy(
-	record: RecordedRequest,
-	request: FastifyRequest,
-	reply: FastifyReply,
-): FastifyReply {
+function destroy({ record, request, reply }: Meeting): FastifyReply {
 	record.status = -1;
 	reply.hijack();
 	request.raw.socket.resetAndDestroy();
@@ -60,103 +66,70 @@ function destroy(
 
 /** README, Faults: which of them carry the request out is said there. */
 async function misbehave(
-	context: Context,
 	fault: FaultAction,
 	carryOut: () => Promise<Answer>,
-	record: RecordedRequest,
-	request: FastifyRequest,
-	reply: FastifyReply,
+	meeting: Meeting,
 ): Promise<FastifyReply> {
-	const say = async (answer: Answer) => await respond(record, reply, answer);
+	const { context, record, reply } = meeting;
+	const say = async (status: number, answer: Partial<Answer>) =>
+		await respond(meeting, { status, content: '', ...answer });
 	const hold = () => {
 		heldBack.add(reply);
 		reply.raw.once('close', () => heldBack.delete(reply));
 	};
-	switch (fault.type) {
-		case 'reset':
-		case 'processThenReset':
-			if (fault.type === 'processThenReset') await carryOut();
-			return destroy(record, request, reply);
-		case 'status':
-		case 'processThenStatus':
-			if (fault.type === 'processThenStatus') await carryOut();
-			return await say(
-				json(
-					fault.status,
-					fault.body ?? { success: false, error: `Fault ${fault.status}` },
-					fault.headers,
-				),
-			);
-		case 'stall':
-			hold();
-			return reply.hijack();
-		case 'hold': {
-			const answer = await carryOut();
-			await fault.until;
-			return await say(answer);
-		}
-		case 'drip': {
-			const answer = await carryOut();
-			record.status = answer.status;
-			hold();
-			void sendDripping(reply, flatten(answer), async () => await context.timers.sleep(100));
-			return reply;
-		}
-		case 'redirect':
-			return await say({
-				status: 302,
-				headers: { location: fault.to.replace('{other}', context.urls.other) },
-				content: '',
-			});
-		case 'emptyBody':
-		case 'html':
-		case 'malformedJson':
-		case 'truncate':
-		case 'dropHeader':
-			return twist(fault, await carryOut(), record, reply);
+	if (fault.type === 'reset') return destroy(meeting);
+	if (fault.type === 'status') return await say(fault.status, saidBy(fault));
+	if (fault.type === 'redirect')
+		return await say(302, {
+			headers: { location: fault.to.replace('{other}', context.urls.other) },
+		});
+	if (fault.type === 'stall') {
+		hold();
+		return reply.hijack();
 	}
-}
-
-/** The request was carried out; what the caller reads of it is not what it should be. */
-function twist(
-	fault: Extract<
-		FaultAction,
-		{
-			type: 'emptyBody' | 'html' | 'malformedJson' | 'truncate' | 'dropHeader';
-		}
-	>,
-	answer: Answer,
-	record: RecordedRequest,
-	reply: FastifyReply,
-): FastifyReply | Promise<FastifyReply> {
+	const answer = await carryOut();
+	const raw = () => {
+		record.status = answer.status;
+		return flatten(answer);
+	};
 	switch (fault.type) {
+		case 'processThenReset':
+			return destroy(meeting);
+		case 'processThenStatus':
+			return await say(fault.status, saidBy(fault));
+		case 'hold':
+			await fault.until;
+			return await respond(meeting, answer);
 		case 'emptyBody':
-			return respond(record, reply, { status: 200, content: '' });
+			return await say(200, {});
 		case 'html':
-			return respond(record, reply, {
-				status: 200,
+			return await say(200, {
 				headers: { 'content-type': 'text/html; charset=utf-8' },
 				content: HTML_PAGE,
 			});
 		case 'malformedJson':
-			return respond(record, reply, {
-				status: 200,
+			return await say(200, {
 				headers: { 'content-type': 'application/json' },
 				content: '{"success":true,"task_id":"',
 			});
+		case 'drip':
+			hold();
+			void sendDripping(reply, raw(), async () => await context.timers.sleep(100));
+			return reply;
 		case 'truncate':
-			record.status = answer.status;
-			sendRaw(reply, flatten(answer), fault.bytes);
-			return reply;
+			return sendRaw(reply, raw(), fault.bytes);
 		case 'dropHeader': {
-			record.status = answer.status;
-			const flat = flatten(answer);
+			const flat = raw();
 			delete flat.headers[fault.name.toLowerCase()];
-			sendRaw(reply, flat);
-			return reply;
+			return sendRaw(reply, flat);
 		}
 	}
 }
+
+const saidBy = ({ status, body, headers }: StatusFault): Partial<Answer> => ({
+	json: body ?? { success: false, error: `Fault ${status}` },
+	...(headers && { headers }),
+});
 
 const HTML_PAGE =
 	'<!DOCTYPE html><html><head><title>Just a moment...</title></head><body><h1>Please wait</h1></body></html>';

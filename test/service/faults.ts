@@ -37,7 +37,6 @@ export class FaultBook {
 }
 
 function matches(rule: FaultRule, request: RecordedRequest): boolean {
-	if (rule.host !== undefined && rule.host !== request.host) return false;
 	if (rule.route !== undefined && rule.route !== request.route) return false;
 	return rule.kind === undefined || rule.kind === request.kind;
 }

@@ -97,11 +97,7 @@ export async function startService(options: Types.ServiceOptions = {}) {
 				typeof filter === 'string' ? task.kind === filter : filter(task),
 			),
 		/** Requests to a poll route. */
-		polls: (taskId?: string) =>
-			recorder.requests.filter(
-				(request) =>
-					request.route === 'poll' && (taskId === undefined || request.taskId === taskId),
-			),
+		polls: () => recorder.requests.filter(({ route }) => route === 'poll'),
 		/** Requests to the file or the third host that carried an Authorization header: must be 0. */
 		foreignAuthorization: () =>
 			recorder.requests.filter(

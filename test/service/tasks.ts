@@ -1,14 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { now, type Timers } from './clock';
 import type { Random } from './random';
-import type { JsonObject, Settings, Steering, TaskKind, TaskRecord } from './types';
+import type { JsonObject, Settings, Steering, TaskKind } from './types';
 
-export interface NewTask {
+interface NewTask {
 	kind: TaskKind;
+	/** The creation's body as it came; of a form its fields, and its files by their names. */
 	body: JsonObject;
-	params: TaskRecord['params'];
+	/** Path parameter and query of the v1 speech route. */
+	params: { voice_id?: string; output_format?: string };
 	cost: number;
 }
+
+const taskOf = (asked: NewTask, ms: number, createdAt = now()) => ({
+	...asked,
+	id: randomUUID() as string,
+	steering: steeringOf(asked.body),
+	receiveUrl: typeof asked.body.receive_url === 'string' ? asked.body.receive_url : null,
+	/** ms since the epoch; `dueAt` is Infinity for a task that never ends. */
+	createdAt,
+	dueAt: createdAt + ms,
+	finishedAt: null as number | null,
+	status: 'doing' as 'doing' | 'done' | 'error',
+	refunded: false,
+	deleted: false,
+	polls: 0,
+	/** GETs answered since the task was done. */
+	doneLooks: 0,
+});
+export type TaskRecord = ReturnType<typeof taskOf>;
 
 /** All tasks. Their state follows from the time when asked; a timer each sees to it that nobody needs to ask. */
 export class TaskStore {
@@ -31,32 +51,15 @@ export class TaskStore {
 		return this.running.size;
 	}
 
-	create({ kind, body, params, cost }: NewTask): TaskRecord {
-		const steering = steeringOf(body);
-		const createdAt = now();
-		const ms = steering.never_ends ? Infinity : (steering.ms ?? this.durationMs());
-		const task: TaskRecord = {
-			id: randomUUID(),
-			kind,
-			body,
-			params,
-			steering,
-			receiveUrl: typeof body.receive_url === 'string' ? body.receive_url : null,
-			createdAt,
-			dueAt: createdAt + ms,
-			finishedAt: null,
-			status: 'doing',
-			cost,
-			refunded: false,
-			deleted: false,
-			polls: 0,
-			doneLooks: 0,
-		};
+	create(asked: NewTask): TaskRecord {
+		const { never_ends: isEndless = false, ms: given } = steeringOf(asked.body);
+		const ms = isEndless ? Infinity : (given ?? this.durationMs());
+		const task = taskOf(asked, ms);
 		this.tasks.push(task);
 		this.byId.set(task.id, task);
 		this.running.add(task);
 		this.maxActive = Math.max(this.maxActive, this.running.size);
-		this.settings.credits -= cost;
+		this.settings.credits -= task.cost;
 		this.timers.after(ms, () => this.settle(task, true));
 		return task;
 	}

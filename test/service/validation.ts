@@ -1,159 +1,118 @@
-import type { FormFile } from './form';
-import { BITRATES, SAMPLE_RATES } from './media/mp3';
+import { z } from 'zod';
 import { namedFormat } from './media/sounds';
 import { isVoiceId, isVoiceName, PROVIDERS } from './voices';
 import type { FileKind, JsonObject, Settings, TaskKind, TaskRecord } from './types';
 
 export interface CreationFault {
-	status: 400 | 422 | 500;
+	status: number;
 	error: string;
 }
 
-const bad = (field: string, words: string): CreationFault => ({
-	status: 400,
-	error: `${field} ${words}`,
-});
-const wrong = (error: string): CreationFault => ({ status: 422, error });
-
-/** Characters of one request; the v3 route takes more. */
-const MOST = { speech: 5_000, v3: 1_000_000, sound_effect: 450 };
 /** The stand-in has WAV and MP3. */
-const FORMATS = [
-	'wav',
-	...SAMPLE_RATES.flatMap((rate) => BITRATES.map((kbps) => `mp3_${rate}_${kbps}`)),
-];
+const isFormat = (name: string) => name.trim() === '' || namedFormat(name) !== undefined;
+const format = z.string().refine(isFormat, 'is none of wav, mp3_44100_128 and the like');
+const text = z.string().regex(/\S/, 'is required');
+const voiceId = text.refine(isVoiceId, 'was not found');
+const upTo = (most: number) => text.max(most, `is too long: at most ${most} characters`);
+const url = z
+	.string()
+	.url()
+	.regex(/^https?:/, 'must be an http(s) URL');
+const sound = z.object({ receive_url: url.optional(), output_format: format.optional() });
+/** Characters of one request; the v3 route takes more. */
+const speech = sound.extend({ text: upTo(5_000), with_transcript: z.boolean().optional() });
+const byId = speech.extend({ voice_id: voiceId, model_id: z.string().optional() });
+const byProvider = byId.extend({
+	text: upTo(1_000_000),
+	voice_id: text
+		.regex(new RegExp(`^(${PROVIDERS.join('|')})_`), 'must begin with its provider')
+		.refine(isVoiceId, 'was not found'),
+});
 
-/** What is wrong with a creation (docs/service.md, "HTTP": 400 validation, 422 model parameters, 500 image model). */
+/** docs/service.md, "HTTP": 422 for model parameters, 500 for a model of images. */
+const as = (status: number, message: string) => ({ message, params: { status } });
+const isRatio = (ratio: string) => /^\d+(\.\d+)?:\d+(\.\d+)?$/.test(ratio);
+const image = z.object({
+	receive_url: url.optional(),
+	prompt: text,
+	model_id: text.refine((id) => !id.startsWith('invalid'), as(500, 'is invalid')),
+	generations_count: z.number().int().min(1).max(100).optional(),
+	model_parameters: z
+		.object({ aspect_ratio: z.string().optional(), resolution: z.unknown() })
+		.refine(
+			({ aspect_ratio: ratio = '1:1' }) => isRatio(ratio),
+			as(422, 'has no such aspect_ratio'),
+		)
+		.refine(
+			({ resolution = '' }) => typeof resolution === 'string',
+			as(422, 'has no such resolution'),
+		)
+		.optional(),
+});
+
+const song = z.object({ create_mode: z.literal('custom') });
+const music = song
+	.extend({ lyrics: text })
+	.or(song.extend({ tags: text }))
+	.or(z.object({ create_mode: z.literal('simple'), gpt_description_prompt: upTo(500) }))
+	.or(z.object({ create_mode: z.undefined(), prompt: text }))
+	.or(z.object({ create_mode: z.undefined(), idea: text }));
+
+/** Lines begin with a letter; the first one is that of the first speaker. */
+const dialogue = sound
+	.extend({
+		text: z.string().regex(/^([A-Z]> \S.*(\n|$))+$/, 'must have lines that begin with a letter'),
+		speakers: z
+			.array(z.object({ voice_id: voiceId }))
+			.min(2)
+			.max(26),
+		delay: z.coerce.number().min(0).max(5).optional(),
+	})
+	.refine(
+		({ text: lines, speakers }) =>
+			[...lines.matchAll(/^./gm)].every(([letter]) => letter.charCodeAt(0) - 65 < speakers.length),
+		{ path: ['text'], message: 'has a line of no speaker' },
+	);
+
+const ofFile = sound.extend({ file: z.array(z.unknown()).length(1) });
+/** Those of a task that is made of a file. */
+export const FILES = {
+	dubbing: ofFile.extend({ target_lang: text, receive_url: url }),
+	transcription: ofFile,
+	voice_changer: ofFile.extend({ voice_id: text, model_id: text }),
+	voice_isolate: ofFile,
+} satisfies Record<FileKind, z.ZodType>;
+
+const SCHEMAS: Record<TaskKind, z.ZodType> = {
+	...FILES,
+	sound_effect: sound.extend({ text: upTo(450) }),
+	speech_by_id: byId,
+	speech_by_name: speech.extend({ voice: text.refine(isVoiceName, 'was not found') }),
+	image,
+	music,
+	dialogue,
+};
+
+const words: z.ZodErrorMap = ({ code, ...issue }, { defaultError }) => ({
+	message:
+		code === 'invalid_type' && 'received' in issue && issue.received === 'undefined'
+			? 'is required'
+			: defaultError,
+});
+
+/** What is wrong with a creation (docs/service.md, "HTTP": 400 validation). */
 export function creationFault(
 	kind: TaskKind,
 	body: unknown,
 	params: TaskRecord['params'],
-	settings: Pick<Settings, 'speechRoute'>,
-): CreationFault | null {
-	if (!isObject(body)) return { status: 400, error: 'The request body must be a JSON object' };
-	return (
-		sharedFault(body) ??
-		(kind === 'image'
-			? imageFault(body)
-			: kind === 'music'
-				? musicFault(body)
-				: kind === 'dialogue'
-					? dialogueFault(body)
-					: isOfFile(kind)
-						? fileFault(kind, body)
-						: soundFault(kind, body, params, settings))
-	);
-}
-
-function sharedFault(body: JsonObject): CreationFault | null {
-	const { receive_url: url } = body;
-	if (
-		url !== undefined &&
-		!(typeof url === 'string' && /^https?:\/\/./.test(url) && URL.canParse(url))
-	) {
-		return bad('receive_url', 'must be an http(s) URL');
-	}
-	return null;
-}
-
-function filesIn(body: JsonObject, name: string): FormFile[] {
-	return Array.isArray(body[name]) ? (body[name] as FormFile[]) : [];
-}
-
-function soundFault(
-	kind: TaskKind,
-	body: JsonObject,
-	params: TaskRecord['params'],
 	{ speechRoute }: Pick<Settings, 'speechRoute'>,
 ): CreationFault | null {
-	if (!isText(body.text)) return bad('text', 'is required');
-	const most = MOST[kind === 'sound_effect' ? kind : speechRoute === 'v3' ? 'v3' : 'speech'];
-	if (body.text.length > most)
-		return bad('text', `is too long: ${body.text.length} characters, at most ${most} are allowed`);
-	const format = params.output_format ?? body.output_format;
-	if (isText(format) && namedFormat(format) === undefined)
-		return bad('output_format', `"${format}" is not supported. Use one of: ${FORMATS.join(', ')}`);
-	if (kind === 'speech_by_id') {
-		const voice = speechRoute === 'v3' ? body.voice_id : params.voice_id;
-		if (!isText(voice)) return bad('voice_id', 'is required');
-		if (speechRoute === 'v3' && !PROVIDERS.some((provider) => voice.startsWith(`${provider}_`)))
-			return bad('voice_id', 'must begin with its provider');
-		if (!isVoiceId(voice)) return bad('voice_id', `"${voice}" was not found`);
-		if (body.model_id !== undefined && !isText(body.model_id))
-			return bad('model_id', 'must be a string');
-	}
-	if (kind === 'speech_by_name') {
-		if (!isText(body.voice)) return bad('voice', 'is required');
-		if (!isVoiceName(body.voice)) return bad('voice', `"${body.voice}" was not found`);
-	}
-	if (kind === 'sound_effect') return null;
-	if (body.with_transcript !== undefined && typeof body.with_transcript !== 'boolean')
-		return bad('with_transcript', 'must be a boolean');
-	return null;
-}
-
-function musicFault(body: JsonObject): CreationFault | null {
-	if (body.create_mode === 'custom')
-		return isText(body.lyrics) || isText(body.tags) ? null : bad('lyrics', 'or tags is required');
-	const { prompt, idea, gpt_description_prompt: description = prompt ?? idea } = body;
-	if (!isText(description)) return bad('gpt_description_prompt', 'is required');
-	return body.create_mode === 'simple' && description.length > 500
-		? bad('gpt_description_prompt', 'must have at most 500 characters')
-		: null;
-}
-
-/** Lines begin with a letter; the first one is that of the first speaker. */
-function dialogueFault({ text, speakers, delay = 0 }: JsonObject): CreationFault | null {
-	const list: unknown[] = Array.isArray(speakers) ? speakers : [];
-	if (list.length < 2 || list.length > 26) return bad('speakers', 'must be a list of 2 to 26');
-	const unknown = list.find((each) => !isObject(each) || !isVoiceId(String(each.voice_id)));
-	if (unknown !== undefined) return bad('speakers', 'name a voice_id that was not found');
-	const lines = isText(text) ? text.split('\n') : [''];
-	const letters = lines.map((line) => /^([A-Z])> \S/.exec(line)?.[1]?.charCodeAt(0) ?? 0);
-	if (!letters.every((letter) => letter >= 65 && letter < 65 + list.length))
-		return bad('text', 'must have lines that begin with the letter of a speaker');
-	return Number(delay) >= 0 && Number(delay) <= 5 ? null : bad('delay', 'must be from 0 to 5');
-}
-
-/** What each task of a file needs besides it. */
-export const FILES: Record<FileKind, string[]> = {
-	dubbing: ['target_lang', 'receive_url'],
-	transcription: [],
-	voice_changer: ['voice_id', 'model_id'],
-	voice_isolate: [],
-};
-const isOfFile = (kind: TaskKind): kind is FileKind => kind in FILES;
-
-function fileFault(kind: FileKind, body: JsonObject): CreationFault | null {
-	if (filesIn(body, 'file').length !== 1) return bad('file', 'is required');
-	const missing = FILES[kind].find((name) => !isText(body[name]));
-	return missing === undefined ? null : bad(missing, 'is required');
-}
-
-function imageFault(body: JsonObject): CreationFault | null {
-	const {
-		prompt,
-		model_id: model,
-		generations_count: count = 1,
-		model_parameters: parameters = {},
-	} = body;
-	if (!isText(prompt)) return bad('prompt', 'is required');
-	if (!isText(model)) return bad('model_id', 'is required');
-	if (!Number.isInteger(count) || Number(count) < 1 || Number(count) > 100) {
-		return bad('generations_count', 'must be an integer from 1 to 100');
-	}
-	if (!isObject(parameters)) return bad('model_parameters', 'must be an object');
-	if (model.startsWith('invalid')) return { status: 500, error: `Invalid model_id ${model}` };
-	const { aspect_ratio: ratio, resolution } = parameters;
-	if (ratio !== undefined && !(isText(ratio) && /^\d+(\.\d+)?:\d+(\.\d+)?$/.test(ratio))) {
-		return wrong(`Unknown aspect_ratio ${JSON.stringify(ratio)}`);
-	}
-	if (resolution !== undefined && !isText(resolution)) return wrong('resolution must be a string');
-	return null;
-}
-
-function isText(value: unknown): value is string {
-	return typeof value === 'string' && value.trim() !== '';
+	if (!isObject(body)) return { status: 400, error: 'The request body must be a JSON object' };
+	const schema = kind === 'speech_by_id' && speechRoute === 'v3' ? byProvider : SCHEMAS[kind];
+	const [issue] = schema.safeParse({ ...body, ...params }, { errorMap: words }).error?.issues ?? [];
+	if (issue === undefined) return null;
+	const { status = 400 } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
+	return { status: Number(status), error: `${issue.path.join('.')} ${issue.message}` };
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -27,12 +27,6 @@ export interface Job {
 	mode?: 'poll' | 'callback';
 }
 
-export interface RunSettings {
-	/** In seconds. */
-	grace?: number;
-	timeout?: number;
-}
-
 /** A published workflow whose node `Generate` suspends: `POST { jobs }` starts it. */
 export type Flow = Awaited<ReturnType<typeof publishFlow>>;
 
@@ -83,15 +77,10 @@ export async function publishFlow(
 	change(definition);
 	const workflow = await rest.createWorkflow(definition);
 	await rest.publish(workflow);
-	const call = async (jobs: Job[], settings: RunSettings = {}) => {
-		const { grace = 0, timeout = 3600 } = settings;
-		const { status } = await rest.callWebhook(path, { jobs, grace, timeout });
-		assert.equal(status, 200);
-	};
 	/** Starts an execution and returns its id; it may be over by then. */
-	const start = async (jobs: Job[], settings?: RunSettings): Promise<string> => {
+	const start = async (jobs: Job[]): Promise<string> => {
 		const before = new Set((await rest.listExecutions(workflow.id)).map(({ id }) => id));
-		await call(jobs, settings);
+		assert.equal((await rest.callWebhook(path, { jobs })).status, 200);
 		return await waitUntil(
 			async () => {
 				const all = await rest.listExecutions(workflow.id);
@@ -102,12 +91,10 @@ export async function publishFlow(
 		);
 	};
 	return {
-		workflow,
-		path,
 		start,
 		/** Starts one and waits until it sleeps. */
-		async asleep(jobs: Job[], settings?: RunSettings): Promise<string> {
-			const execution = await start(jobs, settings);
+		async asleep(jobs: Job[]): Promise<string> {
+			const execution = await start(jobs);
 			await rest.waitForSleep(execution);
 			return execution;
 		},

@@ -4,24 +4,13 @@ import { join } from 'node:path';
 import { after, afterEach, before } from 'node:test';
 import { onCleanup } from '../../../scripts/cleanup';
 import { packPackage } from '../../../scripts/pack';
-import { type SettingsPatch, type StandIn, startService } from '../../service';
+import { type SettingsPatch, startService } from '../../service';
 import { type N8n, type N8nOptions, startN8n } from './n8n';
-import { Rest, type SavedCredential, type SavedWorkflow } from './rest';
+import { Rest } from './rest';
 import { type Link, type Node, workflowOf } from './nodes';
 
 /** What a suite works with: an n8n with the packed nodes in it, the stand-in, and a credential that leads from one to the other. */
-export interface TestContext {
-	n8n: N8n;
-	rest: Rest;
-	service: StandIn;
-	credential: SavedCredential;
-	/** Saves a workflow with this context's credential; its nodes form a chain, unless the links say otherwise. */
-	readonly save: (nodes: Node[], links?: Link[], settings?: object) => Promise<SavedWorkflow>;
-	/** Starts n8n again, which was killed, and logs in. */
-	startAgain(): Promise<void>;
-	/** Ends n8n and the stand-in. */
-	close(): Promise<void>;
-}
+export type TestContext = Awaited<ReturnType<typeof startContext>>;
 
 /** How fast the stand-in finishes its tasks unless a suite says otherwise. */
 const taskMs = 1500;
@@ -63,32 +52,43 @@ export async function startContext({
 	callbackSecret = '',
 	n8n: given,
 	...options
-}: ContextOptions = {}): Promise<TestContext> {
+}: ContextOptions = {}) {
 	const service = await startService({ settings: { taskMs, ...settings } });
 	const forget = onCleanup(() => service.close());
 	try {
 		const n8n = given ?? (await startOne(options, await packedTarball()));
 		const rest = new Rest(n8n.baseUrl);
 		await rest.ownerSetup();
-		const credential = await rest.createCredential('Media Generation API', 'mediaGenerationApi', {
-			apiKey: service.apiKey,
-			baseUrl: service.baseUrl,
-			callbackSecret,
-		});
+		const { apiKey, baseUrl } = service;
+		/** One that leads to this stand-in, unless these fields say otherwise. */
+		const addCredential = async (name: string, fields: object = {}) =>
+			await rest.createCredential(name, 'mediaGenerationApi', {
+				...{ apiKey, baseUrl, callbackSecret },
+				...fields,
+			});
+		const credential = await addCredential('Media Generation API');
+		/** Saves a workflow with this context's credential; its nodes form a chain, unless the links say otherwise. */
+		const save = async (nodes: Node[], links?: Link[], own: object = {}) => {
+			const workflow = workflowOf(nodes[0]?.webhookId ?? 'Test', nodes, credential, links);
+			Object.assign(workflow.settings ?? {}, own);
+			return await rest.createWorkflow(workflow);
+		};
 		return {
 			n8n,
 			rest,
 			service,
 			credential,
-			async save(nodes, links, settings) {
-				const workflow = workflowOf(nodes[0]?.webhookId ?? 'Test', nodes, credential, links);
-				Object.assign(workflow.settings ?? {}, settings);
-				return await rest.createWorkflow(workflow);
-			},
+			addCredential,
+			save,
+			/** Saves a workflow, named by the path of its webhook, and publishes it. */
+			publish: async (nodes: Node[], links?: Link[]) =>
+				await rest.publish(await save(nodes, links)),
+			/** Starts n8n again, which was killed, and logs in. */
 			async startAgain() {
 				await n8n.restart();
 				await rest.login();
 			},
+			/** Ends n8n and the stand-in. */
 			async close() {
 				await n8n.stop();
 				await service.close();

@@ -29,6 +29,11 @@ export interface NodeRun {
 	executionStatus: string;
 	hints?: Array<{ message: string }>;
 	data?: { main: Array<Item[] | null> };
+	source?: Array<{
+		previousNode: string;
+		previousNodeOutput?: number;
+		previousNodeRun?: number;
+	} | null>;
 }
 
 export type ExecutionStatus =

@@ -113,11 +113,8 @@ export const generate = (
 		},
 		settings,
 	);
-/** Options of a node that sleeps: as the call of the workflow has them. */
-export const limits = {
-	gracePeriod: "={{ $('Called').first().json.body.grace }}",
-	timeout: "={{ $('Called').first().json.body.timeout }}",
-};
+/** Options of a node that sleeps at once, for long. */
+export const limits = { gracePeriod: 0, timeout: 3600 };
 /** The webhook's ID of the trigger with this name: a UUID, as n8n gives. */
 export function webhookIdOf(name: string): string {
 	const hex = createHash('sha256').update(name).digest('hex');

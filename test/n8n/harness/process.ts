@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { onCleanup } from '../../../scripts/cleanup';
 import { ensureN8n } from '../../../scripts/n8nInstall';
-import { signalGroup } from './group.cjs';
 import { groupBytes, groupMembers } from './memory';
 import { waitUntil } from './wait';
 
@@ -26,20 +24,28 @@ const unwanted =
 
 function environment(binFolder: string, env: Record<string, string>): NodeJS.ProcessEnv {
 	const own = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
-	const separator = process.platform === 'win32' ? ';' : ':';
 	return {
 		...Object.fromEntries(own),
-		PATH: `${binFolder}${separator}${process.env.PATH ?? ''}`,
+		PATH: `${binFolder}:${process.env.PATH ?? ''}`,
 		...env,
 	};
 }
 
-/** Kills the group if this process dies without cleaning up; the returned function calls the guard off. */
+/** Sends a signal to a process group. Returns whether there was something to signal. */
+function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+	try {
+		return process.kill(-group, signal);
+	} catch {
+		return false;
+	}
+}
+
+/** Kills the group if this process dies without cleaning up (SIGKILL): then its stdin closes. The returned function calls the guard off. */
 function guard(group: number): () => void {
-	const child = spawn(process.execPath, [join(__dirname, 'guard.cjs'), String(group)], {
+	const script = `process.stdin.resume().on('close', () => process.kill(-${group}, 'SIGKILL'))`;
+	const child = spawn(process.execPath, ['-e', script], {
 		stdio: ['pipe', 'ignore', 'ignore'],
 		detached: true,
-		windowsHide: true,
 	});
 	child.unref();
 	return () => void child.kill('SIGKILL');
@@ -85,7 +91,6 @@ export async function startProgram({
 		env,
 		stdio: ['ignore', descriptor, descriptor],
 		detached: true,
-		windowsHide: true,
 		...user,
 	});
 	closeSync(descriptor);
@@ -97,7 +102,7 @@ export async function startProgram({
 	);
 	const callOff = guard(pid);
 
-	const isGone = () => (groupMembers(pid) ?? (signalGroup(pid, 0) ? [pid] : [])).length === 0;
+	const isGone = () => groupMembers(pid).length === 0;
 	const waitUntilGone = (timeoutMs?: number) =>
 		waitUntil(isGone, { timeoutMs, intervalMs: 50, what: `The end of ${name}` });
 	/** What this process wrote to its log file. */

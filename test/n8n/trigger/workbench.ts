@@ -20,16 +20,6 @@ export class Workbench {
 
 	constructor(readonly context: TestContext) {}
 
-	/** The context's credential again, with a callback secret (empty: none). */
-	async credential(secret: string): Promise<SavedCredential> {
-		const { apiKey, baseUrl } = this.context.service;
-		return this.context.rest.createCredential('With Secret', 'mediaGenerationApi', {
-			apiKey,
-			baseUrl,
-			callbackSecret: secret,
-		});
-	}
-
 	/**
 	 * A workflow that starts with the trigger, published unless told otherwise.
 	 * @param path a name of its own for every receiver: it is the webhook's id

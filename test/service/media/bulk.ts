@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { WaveFile } from 'wavefile';
 
 const BLOCK_BYTES = 64 * 1024;
 
@@ -13,18 +14,10 @@ const toneBlock: Buffer = (() => {
 
 /** The 44 bytes before `bytes - 44` bytes of 16-bit mono samples. */
 export function wavHeader(bytes: number): Buffer {
-	const header = Buffer.alloc(44);
-	header.write('RIFF', 0);
+	const wave = new WaveFile();
+	wave.fromScratch(1, 16_000, '16', []);
+	const header = Buffer.from(wave.toBuffer());
 	header.writeUInt32LE(Math.max(0, bytes - 8), 4);
-	header.write('WAVEfmt ', 8);
-	header.writeUInt32LE(16, 16);
-	header.writeUInt16LE(1, 20);
-	header.writeUInt16LE(1, 22);
-	header.writeUInt32LE(16_000, 24);
-	header.writeUInt32LE(32_000, 28);
-	header.writeUInt16LE(2, 32);
-	header.writeUInt16LE(16, 34);
-	header.write('data', 36);
 	header.writeUInt32LE(Math.max(0, bytes - 44), 40);
 	return header;
 }
