@@ -18,11 +18,7 @@ void describe('speech', () => {
 		await context.rest.request('DELETE', `/credentials/${context.credential.id}`);
 	});
 	after(async () => {
-		context.credential = await context.rest.createCredential(
-			context.credential.name,
-			'mediaGenerationApi',
-			{ apiKey: context.service.apiKey, baseUrl: context.service.baseUrl },
-		);
+		context.credential = await context.addCredential(context.credential.name);
 	});
 
 	async function saveCredential(apiKey: string): Promise<void> {
