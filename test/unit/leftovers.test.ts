@@ -1,7 +1,7 @@
 /** What the error and the log of a run name as paid for. */
 import type { Failure } from '../../nodes/MediaGeneration/base/outcomes';
 import { failedResult } from '../../nodes/MediaGeneration/run/item';
-import { leftoversOf } from '../../nodes/MediaGeneration/run/leftovers';
+import { adviceAfter, leftoversOf } from '../../nodes/MediaGeneration/run/leftovers';
 import type { Ledger } from '../../nodes/MediaGeneration/task/ledger';
 
 const ended = (outcome: Failure['outcome'], httpStatus?: number) => {
@@ -17,4 +17,12 @@ test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>(
 ])('what a run leaves: %s', (_name, made, result, taskIds) => {
 	const ledger = { left: { made, unclear: [] } } as unknown as Ledger;
 	expect(leftoversOf(ledger, [result]).taskIds).toEqual(taskIds);
+});
+
+test.each([
+	[true, /A new execution creates a new task .*, which "Task: Wait" can fetch: a, b\. To output/],
+	[false, /^ "Task: Wait" can still fetch the paid tasks: a, b\.$/],
+])('only a run that creates tasks would pay again: %j', (creates, words) => {
+	const leftovers = { taskIds: ['a', 'b'], unclearItems: [], namedTaskIds: [], creates };
+	expect(adviceAfter(ended('timed_out'), [], leftovers)).toMatch(words);
 });

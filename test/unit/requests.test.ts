@@ -337,6 +337,22 @@ test('the file of the item goes into the form as "file"', () => {
 	expect(refusalOf(() => files('data')).description).toMatch(/sound/);
 });
 
+test('a row of files needs a name; the rest may be that of the item', () => {
+	const { work } = operationOf('task', 'create');
+	const binary = { sound: { data: 'x', mimeType: 'audio/mpeg' } };
+	const files = (row: object) => {
+		const given = { ...form, files: { file: [{ inputDataFieldName: 'sound', ...row }] } };
+		return work.kind === 'creates' && work.files?.(fieldsWith(given, { binary }));
+	};
+	const file = { name: 'sound', type: 'audio/mpeg', binary: binary.sound };
+	expect(files({ name: ' a ' })).toEqual([{ field: 'a', ...file }]);
+	const own = { name: 'b.wav', type: 'audio/wav' };
+	expect(files({ name: 'a', fileName: ' b.wav ', mimeType: 'audio/wav' })).toMatchObject([own]);
+	expect(refusalOf(() => files({ name: ' ' })).message).toBe(
+		"A row of the field 'Files' has no name",
+	);
+});
+
 describe('the ID of a task made earlier', () => {
 	const taskId = (given: unknown) => readTaskId(fieldsWith({ taskId: given }));
 
