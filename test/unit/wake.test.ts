@@ -335,6 +335,17 @@ describe('it wakes', () => {
 		},
 	);
 
+	test('asking n8n once more if the clock by which it wakes executions was set, as that may have woken this one', async () => {
+		const { post, own } = sleeping({
+			now: () => n8nSays(404, 'The execution "7" does not exist.'),
+		});
+		await onClock(async (machine) => {
+			noteSleep(own.sleep_id, fakeN8n<IExecuteFunctions>({ mode: 'trigger' }).context);
+			machine.moveWall(3_600_000);
+			expect(await post({ id: 't1' })).toMatchObject(told(503, BUSY));
+		});
+	});
+
 	test('and a sleep says whether it is the one that is asked for, which costs the service nothing', async () => {
 		const { post, looks, own } = sleeping();
 		const asked = { ...own, asks: true };
