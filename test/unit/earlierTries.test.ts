@@ -63,6 +63,11 @@ const answerLost = (ledger: Ledger, asked: PartToCreate) => {
 	ledger.sending(asked, 1);
 	ledger.unclear(asked, { failure: unclear, sentAt: 1 });
 };
+const candidateNoted = (ledger: Ledger, asked: PartToCreate) => {
+	const candidates = [{ task_id: 'a', created_at: '2026-01-01T00:00:00Z' }];
+	ledger.sending(asked, 1);
+	ledger.unclear(asked, { failure: { ...unclear, candidates }, sentAt: 1 });
+};
 test.each<[string, Parameters<typeof laterTry>]>([
 	['whose answer never came', [answerLost]],
 	['that n8n may have sent before it was killed', [() => {}, true]],
@@ -106,6 +111,12 @@ test.each<[string, Parameters<typeof laterTry>, sendUnclearAgain: boolean, objec
 		[answerLost, false, EMPTY],
 		true,
 		{ kind: 'sendable', doubt: REFUSED },
+	],
+	[
+		'an earlier search found a candidate, and the list can not be read now',
+		[candidateNoted, false, UNREADABLE],
+		true,
+		REFUSED,
 	],
 	[
 		'its task is a candidate, whatever the user accepts',
