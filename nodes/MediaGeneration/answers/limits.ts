@@ -43,7 +43,7 @@ export function askedPauseMs({ answer: { headers, body } }: Said): number | unde
 
 const FULL = /(active|running).?(task|job)|concurren|queue/i;
 const CAP = /daily|per day|spend|spending|\bcap\b|budget|quota|credit/i;
-const RATE = /too.?many|rate.?limit|slow.?down|throttl|too.?fast|server.?busy/i;
+const RATE = /too.?many|rate.?limit|slow.?down|throttl|too.?fast|server.?busy|resource_exhausted/i;
 
 /** Some refuse in plain text; a page says nothing about the service. */
 const wordsOf = ({ reasons, unparsed, isPage }: Said) =>

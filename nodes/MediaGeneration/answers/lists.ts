@@ -22,18 +22,23 @@ export const recordsOf = (body: unknown): unknown[] | undefined =>
 const objectsAround = (body: unknown): JsonObject[] =>
 	valuesWithin(body, OUTSIDE_LISTS).filter(isObject);
 
+const TOTAL = /^total_?(count|items|results|elements)?$/i;
+const HAS_MORE = /^has_?(more|next|next_?page)$/i;
+/** Names of what follows, or of why a list is not whole. */
+const NEXT = /^(next|more$)|continuation|truncated|incomplete/i;
+
+const valuesOf = (place: JsonObject, name: RegExp): unknown[] =>
+	Object.keys(place).flatMap((key) => (name.test(key) ? [place[key]] : []));
+
 /** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
-const totalOf = ({ total, total_count, totalCount }: JsonObject): number =>
-	[total, total_count, totalCount].reduce<number>(
-		(most, each) => Math.max(most, asNumber(each) ?? 0),
-		0,
-	);
+const totalOf = (place: JsonObject): number =>
+	valuesOf(place, TOTAL).reduce<number>((most, each) => Math.max(most, asNumber(each) ?? 0), 0);
 
 /** Returns whether the service says that more follows; undefined if it says nothing. */
 function saysMore(places: readonly JsonObject[]): boolean | undefined {
-	const said = places.flatMap(({ has_more, hasMore }) => [has_more, hasMore].map(asBoolean));
-	const hasNext = ({ next, next_page, nextPage, next_cursor, nextCursor }: JsonObject) =>
-		[next, next_page, nextPage, next_cursor, nextCursor].some(isFilled);
+	const said = places.flatMap((place) => valuesOf(place, HAS_MORE).map(asBoolean));
+	const hasNext = (place: JsonObject) =>
+		valuesOf(place, NEXT).some((each) => asBoolean(each) ?? isFilled(each));
 	// A total can also be that of one page: it tells that more follows, but never that nothing does.
 	const isBefore = (place: JsonObject) => {
 		const { page, limit, page_size = limit } = place;

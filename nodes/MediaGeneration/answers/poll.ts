@@ -31,7 +31,7 @@ export function readPoll(reply: Reply, taskId: string): Poll {
 	// A page comes from something in between, which knows nothing about the key.
 	const isJson = isObject(body) || reply.text === '';
 	if ((status === 401 || status === 403) && isJson) return { kind: 'denied', ...at };
-	if (status === 404) return { kind: 'missing', ...at };
+	if (status === 404 || status === 410) return { kind: 'missing', ...at };
 	const without = reply.text === '' ? 'with an empty body' : 'without a task';
 	const detail = isSilent ? `${words} ${without}` : words;
 	return { kind: 'busy', ...at, detail, retryAfterMs: retryAfterMs(reply.headers) };

@@ -73,7 +73,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	);
 	const places = [...named(body), ...inError, message, msg, detail, errors, violations, ...inside];
 	const reasons = new Set(places.filter(isFilled).flatMap(reasonsIn));
-	return [...reasons].slice(0, MAX_REASONS).join('; ') || undefined;
+	return [...reasons].slice(0, MAX_REASONS).join('; ') || asText(body.error_code);
 }
 
 export interface Said {

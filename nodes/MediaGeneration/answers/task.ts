@@ -96,7 +96,7 @@ export function listedIn(record: unknown): { taskId: string; raw: JsonObject } |
 	return raw && { taskId: idIn(raw) ?? '', raw };
 }
 
-const TASK_ID = /^task_?id$/i;
+const TASK_ID = /task_?id$/i;
 const TASK_ID_IN_TEXT = /"task_?id"\s{0,9}:\s{0,9}(?:"([^"\\]{1,500})("?)|(-?\d{1,40})\b)/gi;
 
 export interface NamedTask {
