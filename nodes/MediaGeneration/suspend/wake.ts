@@ -31,27 +31,6 @@ type CallOutcome =
 	/** This task keeps the execution asleep. `busy`: another call is being served, which may have found this task running. */
 	| { kind: 'running' | 'unread' | 'busy'; taskId: string };
 
-const REFUSALS = {
-	late: () => new CallRefusal(200, 'its deadline has passed'),
-	running: () => new CallRefusal(202, 'its tasks have not all finished'),
-	unread: () => new CallRefusal(503, 'the service could not be asked, try again'),
-	busy: () => new CallRefusal(503, 'the execution is being resumed, try again', 60),
-};
-
-/** Has a loop of this process follow up what the call leaves open. Throws a CallRefusal unless the execution wakes. */
-function answerTo({ sleep, reported }: WakingCall, outcome: CallOutcome): IWebhookResponseData {
-	if (outcome.kind === 'woken') {
-		const workflowData = [outcome.items];
-		return sleep.context.getResponseObject().headersSent
-			? { noWebhookResponse: true, workflowData }
-			: { webhookResponse: { received: true }, workflowData };
-	}
-	if (outcome.kind !== 'late')
-		if (outcome.taskId === reported.taskId) hurry(sleep, [reported.taskId]);
-		else watchOver(sleep);
-	throw REFUSALS[outcome.kind]();
-}
-
 /** Sleeps that this process serves a call for. */
 const served = new Set<string>();
 /** When sleeps were handed to n8n, in epoch ms. It can lose them, so that a call counts again after 30 s. */
@@ -79,7 +58,7 @@ async function outcomeOf(call: WakingCall): Promise<CallOutcome> {
 	}
 }
 
-/** Turns to hand over, each until n8n has stored the execution: it keeps a core busy with each, and loses some if it gets too many at once. */
+/** Turns until n8n has stored an execution: each keeps a core busy, and n8n loses some of too many. They wait for n8n alone, so all accounts share them. */
 const handOvers = new Limiter(4);
 
 /** Asks and downloads before it takes a turn, so that no turn waits for an outsider. */
@@ -108,4 +87,25 @@ async function untilStored(sleep: StoredSleep): Promise<void> {
 	if (status !== undefined) handedOverAt.delete(sleep.id);
 	const all = sleep.tasks.map(({ taskId }) => taskId);
 	hurry(sleep, all);
+}
+
+const REFUSALS = {
+	late: () => new CallRefusal(200, 'its deadline has passed'),
+	running: () => new CallRefusal(202, 'its tasks have not all finished'),
+	unread: () => new CallRefusal(503, 'the service could not be asked, try again'),
+	busy: () => new CallRefusal(503, 'the execution is being resumed, try again', 60),
+};
+
+/** Has a loop of this process follow up what the call leaves open. Throws a CallRefusal unless the execution wakes. */
+function answerTo({ sleep, reported }: WakingCall, outcome: CallOutcome): IWebhookResponseData {
+	if (outcome.kind === 'woken') {
+		const workflowData = [outcome.items];
+		return sleep.context.getResponseObject().headersSent
+			? { noWebhookResponse: true, workflowData }
+			: { webhookResponse: { received: true }, workflowData };
+	}
+	if (outcome.kind !== 'late')
+		if (outcome.taskId === reported.taskId) hurry(sleep, [reported.taskId]);
+		else watchOver(sleep);
+	throw REFUSALS[outcome.kind]();
 }

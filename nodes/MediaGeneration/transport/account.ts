@@ -62,7 +62,7 @@ export class Account {
 	pollRoute: PollRoute = 'v1';
 	/** The one that last created a task after the other one had refused it. */
 	speechRoute: SpeechRoute | undefined;
-	/** Calls of this process that wake its sleeping executions. */
+	/** Turns to call n8n for a sleeping execution. No account shares them, because calls wait for its files; `handOvers` bounds what follows. */
 	readonly resumptions = new Limiter(4);
 	readonly made = new MadeTasks();
 	/** Requests whose task is not known yet: sent, or searched for. */
