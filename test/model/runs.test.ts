@@ -589,7 +589,13 @@ const select = /^Select a Media Generation API credential in this node\. Nothing
 test.each<[string, object, IDataObject | Error, string | RegExp, RegExp]>([
 	['none is selected for a creation', sound, none, unread, select],
 	['none is selected for a read', { resource: 'credits', operation: 'get' }, none, unread, select],
-	['its key is none', sound, { apiKey: 'key' }, /does not start with "sk_"/, /Nothing was sent/],
+	[
+		'its key is none',
+		sound,
+		{ apiKey: 'key' },
+		/^The API key of the credential does not start/,
+		/Nothing was sent/,
+	],
 ])(
 	'a credential that can not be used fails; with Continue On Fail its items do: %s',
 	async (_, fields, credential, words, advice) => {

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StandIn, TaskRecord } from '../service';
-import type { Item } from '../n8n/harness/execution';
+import type { Item, NodeRun } from '../n8n/harness/execution';
 import { EXCUSES } from '../support/rules';
 import { caseOf } from '../workflows/generate';
 import type { MediaNode } from '../workflows/case';
-import type { Evidence, Run, Saved } from '../workflows/evidence';
+import type { Evidence, Saved } from '../workflows/evidence';
 import { Graph } from '../workflows/graph';
 import { judge } from '../workflows/judge';
 
@@ -22,7 +22,7 @@ const done = (id: string, item = 0): Item => ({
 	json: { task_id: id, status: 'done', outputs: [] },
 	pairedItem: { item },
 });
-const run = (from: string, main: Item[][], more: Partial<Run> = {}): Run => ({
+const run = (from: string, main: Item[][], more: Partial<NodeRun> = {}): NodeRun => ({
 	...{ startTime: 0, executionTime: 0, executionStatus: 'success', data: { main } },
 	source: [{ previousNode: from }],
 	...more,
@@ -32,7 +32,7 @@ const input = (...json: Array<Record<string, unknown>>) =>
 
 /** What ran, and what else is seen of it. */
 interface Seen {
-	runData: Record<string, Run[]>;
+	runData: Record<string, NodeRun[]>;
 	tasks: TaskRecord[];
 	media: Partial<MediaNode>;
 	graph: Graph;

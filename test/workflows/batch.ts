@@ -46,7 +46,7 @@ function summaryOf({ id, status, retryOf, resultData: { runData, error } }: Save
 		});
 		return `${node} ${counts.join(', ')}`;
 	});
-	const repeated = retryOf === undefined ? '' : `, a Retry of ${retryOf}`;
+	const repeated = retryOf == null ? '' : `, a Retry of ${retryOf}`;
 	const why = error === undefined ? '' : ` (${error.node?.name}: ${error.message})`;
 	return `Execution ${id}${repeated}: ${status}${why}; ${runs.join('; ')}`;
 }

@@ -6,22 +6,10 @@ import type { SavedWorkflow } from '../n8n/harness/rest';
 import type { Workflow } from '../n8n/harness/workflow';
 import type { Case, MediaNode, Plan } from './case';
 
-/** A run of a node as n8n saves it. */
-export interface Run extends NodeRun {
-	source?: Array<{
-		previousNode: string;
-		previousNodeOutput?: number;
-		previousNodeRun?: number;
-	} | null>;
-	hints?: Array<{ message: string }>;
-}
-
 /** An execution with the text of its data, as n8n's database has it. */
 export interface Saved extends Execution {
 	plan: Plan;
 	raw: string;
-	/** The execution that it is a Retry of. */
-	retryOf: string | undefined;
 }
 
 export interface Evidence {
@@ -40,11 +28,12 @@ export interface Evidence {
 	secrets: string[];
 }
 
-export type RawExecution = Parameters<typeof readExecution>[0] & { retryOf?: string | null };
+export type RawExecution = Parameters<typeof readExecution>[0];
 
-export function savedOf(raw: RawExecution, plan: Plan): Saved {
-	return { ...readExecution(raw), plan, raw: raw.data, retryOf: raw.retryOf ?? undefined };
-}
+export const savedOf = (raw: RawExecution, plan: Plan): Saved => ({
+	...readExecution(raw),
+	...{ plan, raw: raw.data },
+});
 
 /** n8n's own token of an execution that has slept. */
 export function resumeTokenOf({ raw }: Saved): string | undefined {
@@ -52,9 +41,8 @@ export function resumeTokenOf({ raw }: Saved): string | undefined {
 	return resumeToken;
 }
 
-export function runsOf({ resultData }: Saved, node: string): Run[] {
-	return resultData.runData[node] ?? [];
-}
+export const runsOf = ({ resultData }: Saved, node: string): NodeRun[] =>
+	resultData.runData[node] ?? [];
 
 /**
  * The items that a run of a node got, by the node that gave them out. With execution order v0, n8n gives an empty item of its own to a way
@@ -63,7 +51,7 @@ export function runsOf({ resultData }: Saved, node: string): Run[] {
 export function inputOf(
 	execution: Saved,
 	{ name, executeOnce }: Pick<MediaNode, 'name' | 'executeOnce'>,
-	{ source }: Run,
+	{ source }: NodeRun,
 ): Item[] {
 	const [from] = source ?? [];
 	if (from == null) return [];
@@ -79,7 +67,7 @@ export function inputOf(
 	return executeOnce ? items.slice(0, 1) : items;
 }
 
-export const outputsOf = ({ data }: Run): Item[] =>
+export const outputsOf = ({ data }: NodeRun): Item[] =>
 	(data?.main ?? []).flatMap((items) => items ?? []);
 
 /** An execution and its Retries, the first one first. */

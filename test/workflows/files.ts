@@ -1,6 +1,6 @@
 /** Whether the files of items are those of their own tasks. */
-import type { Item } from '../n8n/harness/execution';
-import type { Evidence, Run } from './evidence';
+import type { Item, NodeRun } from '../n8n/harness/execution';
+import type { Evidence } from './evidence';
 import { outputsOf } from './evidence';
 import { saidOf } from '../support/said';
 import type { Books, Download } from './judge';
@@ -28,7 +28,7 @@ function filesOf({ binary, json }: Item): NonNullable<Item['binary']> {
 export async function wrongFiles(
 	books: Books,
 	{ service }: Evidence,
-	run: Run,
+	run: NodeRun,
 	download: Download,
 ): Promise<string[]> {
 	const wrong: string[] = [];

@@ -2,19 +2,12 @@
  * The judge of a case. It knows nothing of the nodes' code: only the contract, the stand-in's books, in which each task has the tag of
  * its item, and the executions as n8n has saved them.
  */
+import type { NodeRun } from '../n8n/harness/execution';
 import type { TaskRecord } from '../service';
-import { brokenRules, type Run as Ran } from '../support/rules';
+import { brokenRules, type Run } from '../support/rules';
 import { indexOf, isEmpty, ownOf, saidOf } from '../support/said';
 import { type MediaNode, nameOf, tag, tagOf } from './case';
-import {
-	type Evidence,
-	inputOf,
-	outputsOf,
-	resumeTokenOf,
-	type Run,
-	runsOf,
-	type Saved,
-} from './evidence';
+import { type Evidence, inputOf, outputsOf, resumeTokenOf, runsOf, type Saved } from './evidence';
 import { wrongFiles } from './files';
 import { budgetsOf, paymentsOf } from './money';
 
@@ -47,7 +40,7 @@ export function booksOf({ service, log }: Evidence): Books {
 export async function judge(evidence: Evidence, download: Download): Promise<string[]> {
 	const books = booksOf(evidence);
 	const wrong = evidence.unfinished.map((which) => `execution ${which} is not over`);
-	const runs: Ran[] = [];
+	const runs: Run[] = [];
 	for (const execution of evidence.executions) {
 		if (execution.status === 'crashed') continue;
 		for (const node of execution.plan.media)
@@ -71,23 +64,23 @@ export async function judge(evidence: Evidence, download: Download): Promise<str
 export type Download = (entry: { id?: string; data?: string; mimeType: string }) => Promise<Buffer>;
 
 /** After a crash n8n puts an item of its own in the place of a run that it had not saved, and a Retry keeps it (`ExecutionRecoveryService`, n8n 2.41). */
-const isMadeUp = ({ data }: Run) =>
+const isMadeUp = ({ data }: NodeRun) =>
 	data?.main?.[0]?.[0]?.json.isArtificialRecoveredEventItem === true;
 
 /** A run whose items can be judged: it has ended without an error of the whole. */
-const hasEnded = (run: Run) =>
+const hasEnded = (run: NodeRun) =>
 	run.executionStatus === 'success' && run.data !== undefined && !isMadeUp(run);
 
 interface One {
 	execution: Saved;
 	node: MediaNode;
-	run: Run;
+	run: NodeRun;
 	/** Of the run, within the execution. */
 	number: number;
 	where: string;
 }
 
-function ranOf(books: Books, { execution, node, run, number, where }: One): Ran {
+function ranOf(books: Books, { execution, node, run, number, where }: One): Run {
 	const { name, waits, splits } = node;
 	// n8n's Retry keeps the run in which the killed execution slept, and passes its items on in a further one.
 	const replaced = runsOf(execution, name)

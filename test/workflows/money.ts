@@ -37,7 +37,7 @@ const died = ({ status, resultData }: Saved) =>
 
 /** An execution that was killed, and retried, has no notes of what it created; one that went on was run twice. */
 function repeated({ executions, played }: Evidence): Excuse[] {
-	const retries = executions.filter(({ retryOf }) => retryOf !== undefined);
+	const retries = executions.filter(({ retryOf }) => retryOf != null);
 	return retries.flatMap(({ retryOf, startedAt }) => {
 		const first = executions.find(({ id }) => id === retryOf);
 		if (first === undefined) return [];

@@ -119,18 +119,10 @@ function startOf(rest: Rest, workflow: SavedWorkflow, path: string | undefined) 
 		const first = async () => await rest.runManually(workflow, 'Start 1');
 		return { first, again: first };
 	}
-	const call = () => void rest.callWebhook(path).catch(() => undefined);
 	return {
-		first: async () => {
-			await rest.publish(workflow);
-			call();
-			const { id } = await waitUntil(async () => (await rest.listExecutions(workflow.id, 1))[0], {
-				what: `The execution of ${path}`,
-			});
-			return id;
-		},
+		first: async () => await rest.startByWebhook(workflow, path),
 		again: async () => {
-			call();
+			void rest.callWebhook(path).catch(() => undefined);
 			// A busy n8n begins with it when the first one is over, and its tasks count.
 			await waitUntil(async () => (await rest.listExecutions(workflow.id, 2)).length > 1, {
 				what: `The second execution of ${path}`,
