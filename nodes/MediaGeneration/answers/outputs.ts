@@ -143,13 +143,12 @@ interface FoundFile extends TaskOutput {
 	isSure: boolean;
 }
 
-/** What the task's type promises comes first, and transcripts last; before others what is called a result. */
-function inOrder(files: readonly FoundFile[], type: string): FoundFile[] {
-	const promised = /image/i.test(type) ? 'image' : 'audio';
-	const rank = ({ kind, name }: FoundFile) =>
-		(kind === promised ? 0 : kind === 'transcript' ? 4 : 2) +
-		(/output|result|audio|image/i.test(name) ? 0 : 1);
-	return [...files].sort((one, other) => rank(one) - rank(other));
+/** Puts together what two names of one file say: the second can say more, and pictures stand under names for sound, too. */
+function ofBothNames(one: FoundFile, other: FoundFile): FoundFile {
+	const saysMore = one.kind === 'file' || other.kind === 'image' || !one.isSure;
+	const { kind, name } = saysMore ? other : one;
+	const isPreview = one.isPreview && other.isPreview;
+	return { url: one.url, kind, name, isPreview, isSure: one.isSure || other.isSure };
 }
 
 /** Leaves out previews and what may be a page, where there is something better. A transcript is not better than what may be a sound. */
@@ -159,6 +158,13 @@ function bestOf(all: readonly FoundFile[], type: string): readonly FoundFile[] {
 	const isEnough = makesText(type) || sure.some(({ kind }) => kind !== 'transcript');
 	if (isEnough && sure.length > 0) return sure;
 	return originals.length > 0 ? originals : all;
+}
+
+/** For sorting: what the task's type promises comes first, and transcripts last; before others what is called a result. */
+function rankOf({ kind, name }: FoundFile, type: string): number {
+	const promised = /image/i.test(type) ? 'image' : 'audio';
+	const isCalledResult = /output|result|audio|image/i.test(name);
+	return (kind === promised ? 0 : kind === 'transcript' ? 4 : 2) + (isCalledResult ? 0 : 1);
 }
 
 /**
@@ -182,19 +188,17 @@ export function outputsOf(
 		const url = trimmedText(place.value) ?? '';
 		if (carried.has(url) || carried.has(url.split('?', 1)[0] ?? '')) continue;
 		if (!isFileAddress(url, name)) continue;
-		const kind = outputKindOf(name, url, type);
-		const file = fileOf(url);
-		const known = found.get(file);
-		const isPreview = isPreviewAt(place) && known?.isPreview !== false;
-		const isSure = isSurelyFile(url, name) || known?.isSure === true;
-		// A second name of the same file can say more than the first; pictures stand under names for sound, too.
-		const isTold = known?.kind === 'file' || kind === 'image' || known?.isSure !== true;
-		const told = isTold ? { kind, name } : { kind: known.kind, name: known.name };
-		found.set(file, { url: known?.url ?? url, ...told, isPreview, isSure });
+		const [isPreview, isSure] = [isPreviewAt(place), isSurelyFile(url, name)];
+		const file = { url, name, kind: outputKindOf(name, url, type), isPreview, isSure };
+		const id = fileOf(url);
+		const known = found.get(id);
+		found.set(id, known === undefined ? file : ofBothNames(known, file));
 	}
-	const best = inOrder(bestOf([...found.values()], type), type);
+	const best = bestOf([...found.values()], type);
 	// Beside a transcript, a sound is what was transcribed.
 	const isText = makesText(type) && best.some(({ kind }) => kind === 'transcript');
-	const results = isText ? best.filter(({ kind }) => kind === 'transcript') : best;
-	return results.map(({ url, kind }) => ({ url, kind }));
+	return best
+		.filter(({ kind }) => !isText || kind === 'transcript')
+		.sort((one, other) => rankOf(one, type) - rankOf(other, type))
+		.map(({ url, kind }) => ({ url, kind }));
 }
