@@ -65,6 +65,7 @@ export interface ListPage<Entry> {
 export class ListSeen<Entry> {
 	readonly ids = new Set<string>();
 	private isReadable = true;
+	private isPromised = false;
 	private total = 0;
 
 	constructor(private readonly idOf: (entry: Entry) => string) {}
@@ -85,9 +86,18 @@ export class ListSeen<Entry> {
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
 		const more = saysMore(places) ?? (records.length === 0 ? false : undefined);
+		this.isPromised = more === true;
 		// An unknown code can be a refusal.
 		const isRead = records.length > 0 || isSuccess(body);
-		const isAll = this.isReadable && isRead && this.ids.size >= this.total;
-		return { entries, more, isWhole: more === false && isAll };
+		return { entries, more, isWhole: more === false && isRead && this.hasAll };
+	}
+
+	/** Stands for a page that the service does not have. Some have none beyond the last one, but one that was promised is missing. */
+	noPage(): ListPage<Entry> {
+		return { entries: [], more: false, isWhole: !this.isPromised && this.hasAll };
+	}
+
+	private get hasAll(): boolean {
+		return this.isReadable && this.ids.size >= this.total;
 	}
 }

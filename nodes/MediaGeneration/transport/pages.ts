@@ -52,6 +52,12 @@ export interface ListResult<Entry> {
 	answer: Answer;
 }
 
+function tooLong(what: string): FailureError {
+	const failure = unreadable(what, 'its pages have more than 100 MB together');
+	const description = 'Ask for fewer entries, with a lower limit or a filter.';
+	return new FailureError({ ...failure, description });
+}
+
 /** Walks through the pages of one route after the other. @yields each, and where the next one begins */
 async function* pagesOf<Entry>(
 	{ what, routes, idOf, isNone }: List<Entry>,
@@ -61,7 +67,6 @@ async function* pagesOf<Entry>(
 	const seen = new ListSeen(idOf);
 	let at = from ?? { route: 0, page: 1 };
 	let characters = 0;
-	let isPromised = false;
 	for (let pages = 0; pages < mostPages; pages += 1) {
 		const route = routes[at.route];
 		if (!route || (route.isFallback && (from !== undefined || seen.ids.size > 0))) return;
@@ -72,25 +77,15 @@ async function* pagesOf<Entry>(
 		const asked = await attemptAsync(async () => {
 			const answer = await readReply(reading);
 			characters += answer.text.length;
-			if (characters > MAX_LIST) {
-				const tooLong = unreadable(
-					what ?? reading.path,
-					'its pages have more than 100 MB together',
-				);
-				const description = 'Ask for fewer entries, with a lower limit or a filter.';
-				throw new FailureError({ ...tooLong, description });
-			}
+			if (characters > MAX_LIST) throw tooLong(what ?? reading.path);
 			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
 		});
 		if (!asked.ok && !isNone(asked.failure)) throw new FailureError(asked.failure);
-		// Some services have no page beyond the last one. One that lacks a page that it promised has not shown all.
-		const page = asked.ok ? asked.value.page : seen.page([], entryOf, reading.path);
-		page.isWhole &&= asked.ok || !isPromised;
-		isPromised = page.more === true;
+		const { page, answer } = asked.ok ? asked.value : { page: seen.noPage() };
 		// A page that repeats another one is the end of what can be read, but not of the list.
 		const hasNext = page.entries.length > 0 && hasMore?.(page.more) === true;
 		at = hasNext ? { ...at, page: at.page + 1 } : { route: at.route + 1, page: 1 };
-		yield { page, answer: asked.ok ? asked.value.answer : undefined, next: at };
+		yield { page, answer, next: at };
 	}
 }
 
