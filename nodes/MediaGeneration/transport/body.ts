@@ -1,7 +1,7 @@
 /** Encodes the body of a request: as JSON, or as a form with files (docs/service.md, "Forms and files"). */
 import type { IDataObject } from 'n8n-workflow';
 import type { FormFile } from '../answers/request';
-import { ABORTED } from '../base/abort';
+import { ABORTED, type TimeLimit } from '../base/abort';
 import { reasonOf } from '../n8n/networkError';
 
 export interface Body {
@@ -42,6 +42,7 @@ function textIn([name, value]: [string, IDataObject[string]]): Array<[string, st
 
 /** Small pieces show soon whether a body still flows, and keep what is handed over and not yet sent small. */
 const PIECE_BYTES = 16_384;
+const STANDSTILL_MS = 60_000;
 
 /** Why the service can't have received a complete request: a file could not be read again, or the request ended before the last byte. */
 export interface Unsent {
@@ -54,11 +55,15 @@ export class Upload {
 	private left: number;
 	private isOver = false;
 	private unread: Unsent | undefined;
-	/** Called for each piece that is handed over. */
-	onPiece: (isLast: boolean) => void = () => {};
+	private restart: (isLast: boolean) => void = () => {};
 
 	constructor(files: readonly FormFile[]) {
 		this.left = files.reduce((sum, { size }) => sum + size, 0);
+	}
+
+	/** While its files flow, nothing gives the request up; they may stand still for a minute. @param answerMs from the last byte to the answer */
+	extend(limit: TimeLimit, answerMs: number): void {
+		this.restart = (isLast) => limit.restart(isLast ? answerMs : STANDSTILL_MS);
 	}
 
 	/** Fails before the end of a file that has changed. */
@@ -86,7 +91,7 @@ export class Upload {
 	private handOver(piece: Uint8Array): Uint8Array {
 		if (this.isOver) throw ABORTED;
 		this.left -= piece.length;
-		this.onPiece(this.left <= 0);
+		this.restart(this.left <= 0);
 		return piece;
 	}
 

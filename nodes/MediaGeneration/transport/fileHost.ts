@@ -61,7 +61,7 @@ async function request(
 	// The helper's own time limit counts silence only, and a header that comes letter by letter is not silence.
 	const limit = timeLimit(MINUTE_MS, signal);
 	try {
-		const response = (await context.helpers.httpRequest({
+		const { statusCode, headers, body } = (await context.helpers.httpRequest({
 			method: 'GET',
 			url,
 			headers: {
@@ -78,13 +78,12 @@ async function request(
 			abortSignal: limit.signal,
 		})) as { statusCode: number; headers: Record<string, unknown>; body: ByteStream };
 		limit.met();
-		const { body } = response;
 		// An abort appears as an error of the stream, even if nobody reads it.
 		body.on('error', () => undefined);
 		return {
 			ok: true,
-			status: response.statusCode,
-			headers: response.headers,
+			status: statusCode,
+			headers,
 			body,
 			close: () => {
 				limit.end();

@@ -19,8 +19,7 @@ export async function requestWithin<T>(
 ): Promise<Awaited<T> | NoAnswer> {
 	const limit = timeLimit(timeoutMs, signal);
 	const late = `no complete answer within ${Math.max(1, Math.round(timeoutMs / 1000))} s`;
-	// While its files flow, nothing gives it up; they may stand still for a minute.
-	if (upload !== undefined) upload.onPiece = (isLast) => limit.restart(isLast ? timeoutMs : 60_000);
+	upload?.extend(limit, timeoutMs);
 	const unanswered = (reason: string, kind: Connection = 'unanswered'): NoAnswer => {
 		return { answered: false, kind, reason: limit.timedOut() ? late : reason };
 	};
