@@ -148,6 +148,17 @@ test.each([
 		expect(json[0]).toMatchObject({ kept: [{ task_id: 'b', status: 'doing' }] });
 });
 
+test('Task: Delete searches no more of the reasons than n8n has time for', async () => {
+	const errors = [`b: locked ${'. '.repeat(600_000)}`, 'a: locked'];
+	const { json } = await runNode({
+		parameters: { resource: 'task', operation: 'delete', taskId: 'a,b' },
+		answer: ({ method }) => ({
+			body: method === 'POST' ? { success: true, errors } : { status: 'doing' },
+		}),
+	});
+	expect(json).toMatchObject([{ task_ids: ['a'] }]);
+});
+
 test('Image: Get Price takes no balance for the price', async () => {
 	const answer = answers({ body: { success: true, price: 3, ec_remain_credits: 500 } });
 	const parameters = { resource: 'image', operation: 'getPrice', generationsCount: 1 };

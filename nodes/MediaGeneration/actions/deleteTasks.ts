@@ -26,6 +26,9 @@ export const deletionFields: INodeProperties[] = [
 	ui.optionsField([deleteFinishedOption]),
 ];
 
+/** Characters. Several million words would hold up n8n's event loop for seconds. */
+const MAX_ERRORS = 1_000_000;
+
 interface Deletion {
 	refund: number | undefined;
 	/** What the service could not delete, in its own words. */
@@ -48,7 +51,7 @@ async function sendDeletion(from: ReadSource, task_ids: string[]): Promise<Delet
 		const { errors, failed } = said;
 		return {
 			refund: asNumber(said.refunded_credits ?? said.refund_credits),
-			errors: JSON.stringify([errors, failed].filter(isFilled)),
+			errors: JSON.stringify([errors, failed].filter(isFilled)).slice(0, MAX_ERRORS),
 		};
 	}
 	const failure = refusedQuestion(deletion.failure, ui.labelsOf({ task_ids: taskIdField }));
