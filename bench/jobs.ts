@@ -3,7 +3,7 @@ import type { TestContext } from '../test/n8n/harness/context';
 import { items } from '../test/n8n/harness/execution';
 import type { SavedWorkflow } from '../test/n8n/harness/rest';
 import { waitUntil } from '../test/n8n/harness/wait';
-import type { Job } from '../test/queue/workflows';
+import type { Job } from '../test/n8n/asleep/workbench';
 import { check, mean } from './stats';
 
 /** The least that is possible, in the unit of the durations: each task starts as soon as one of the slots is free. */

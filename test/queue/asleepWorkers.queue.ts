@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import {
 	checkDone,
 	checkPaidOnce,
@@ -16,17 +16,12 @@ import { generate, limits } from '../n8n/harness/nodes';
 import type { TaskRecord } from '../service';
 import { waitUntil } from '../n8n/harness/wait';
 import type { Member } from './cluster';
-import { type QueueContext, startQueueContext } from './context';
+import { type QueueContext, ownQueueContext } from './context';
 
 /** Who wakes what a worker has put to sleep. Every callback is sent once. */
 describe('asleep in queue mode', () => {
 	let context: QueueContext;
-
-	before(async () => {
-		context = await startQueueContext();
-	});
-	after(async () => await context?.close());
-	beforeEach(() => context.service.reset());
+	ownQueueContext((own) => (context = own));
 
 	const endlessJobs = (name: string, count: number): Job[] =>
 		Array.from({ length: count }, (_, index) => endless(`${name} ${index}`));

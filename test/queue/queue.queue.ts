@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import type { Job } from '../n8n/asleep/workbench';
 import { fetch } from '../n8n/harness/http';
 import { mcpClient } from '../n8n/harness/mcp';
 import {
@@ -13,22 +14,18 @@ import {
 	trigger,
 	webhookIdOf,
 } from '../n8n/harness/nodes';
+import type { Steering } from '../service';
 import { waitUntil } from '../n8n/harness/wait';
-import { type QueueContext, startQueueContext } from './context';
-import { generating, type Job } from './workflows';
+import { type QueueContext, ownQueueContext } from './context';
+import { generating } from './workflows';
 
-function jobs(name: string, count: number, standIn: Record<string, unknown> = {}): Job[] {
+function jobs(name: string, count: number, standIn: Steering): Job[] {
 	return Array.from({ length: count }, (_, index) => ({ text: `${name} ${index}`, standIn }));
 }
 
 describe('queue mode', () => {
 	let context: QueueContext;
-
-	before(async () => {
-		context = await startQueueContext({ settings: { taskMs: 1500 } });
-	});
-	after(async () => await context?.close());
-	beforeEach(() => context.service.reset());
+	ownQueueContext((own) => (context = own));
 
 	it('stops polling when the execution is stopped on the main that started it, wherever it runs', async () => {
 		const { rest, service, cluster } = context;
@@ -61,7 +58,7 @@ describe('queue mode', () => {
 		const receiver = await context.publish([trigger('remembers'), last()]);
 		const callbackUrl = `${cluster.webhookUrl}/webhook/${webhookIdOf('remembers')}/callback`;
 		const fields = { waitForCompletion: false, callbackUrl };
-		await context.publish(generating('events', { fields }));
+		await context.publish(generating('events', fields));
 		await waitUntil(async () => (await fetch(callbackUrl, { method: 'POST' })).status === 401, {
 			what: 'The trigger',
 		});

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { items } from '../n8n/harness/execution';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
-import { type QueueContext, startQueueContext } from './context';
+import { type QueueContext, ownQueueContext } from './context';
 import { manyAsleep, manyOver, sleepers } from './workflows';
 
 /** n8n's own default is 10 s: beyond it every process that uses Redis ends. */
@@ -26,17 +26,9 @@ const AS_AT_THE_DEADLINE = 'success, as at the deadline';
  */
 describe('storms', () => {
 	let context: QueueContext;
-
-	before(async () => {
-		context = await startQueueContext({
-			workers,
-			concurrency,
-			// Each call costs n8n the reading of an execution: a thousand senders that come back every 2 s would leave no time for waking.
-			settings: { callbacks: { retryOn5xx: 200, retryDelayMs: Math.max(2_000, sleepers * 20) } },
-		});
-	});
-	after(async () => await context?.close());
-	beforeEach(() => context.service.reset());
+	// Each call costs n8n the reading of an execution: a thousand senders that come back every 2 s would leave no time for waking.
+	const callbacks = { retryOn5xx: 200, retryDelayMs: Math.max(2_000, sleepers * 20) };
+	ownQueueContext((own) => (context = own), { workers, concurrency, settings: { callbacks } });
 
 	/** Waits until nothing runs or sleeps any more, and no sender calls. @returns how the executions ended */
 	async function over(

@@ -1,27 +1,25 @@
 /** The workflows of these suites, small enough to be written in code. */
 import { type ExecutionStatus, isFinished } from '../n8n/harness/execution';
-import { called, generate, last, type Node, oneItemEach } from '../n8n/harness/nodes';
+import {
+	called,
+	generate,
+	last,
+	type Node,
+	oneItemEach,
+	type Parameters,
+} from '../n8n/harness/nodes';
+import { endless } from '../n8n/asleep/workbench';
 import type { SavedWorkflow } from '../n8n/harness/rest';
 import { waitUntil } from '../n8n/harness/wait';
 import type { QueueContext } from './context';
 
-/** One task to be made: its text says which, so that the service's ledger can be laid beside ours. */
-export interface Job {
-	text: string;
-	standIn: Record<string, unknown>;
-}
-
-interface GenerateOptions {
-	fields?: Record<string, unknown>;
-	options?: Record<string, unknown>;
-}
-
-const goOn = { onError: 'continueRegularOutput' };
-
 /** `POST /webhook/PATH { jobs }` makes one task for each job; what comes out is in the node `Generate`. */
-export function generating(path: string, { fields, options }: GenerateOptions = {}): Node[] {
-	return [called(path), oneItemEach(), generate(fields, options, goOn), last()];
-}
+export const generating = (path: string, fields?: Parameters, options?: Parameters): Node[] => [
+	called(path),
+	oneItemEach(),
+	generate(fields, options, { onError: 'continueRegularOutput' }),
+	last(),
+];
 
 /** How many executions sleep at once in the suites of many: `--sleepers`. */
 export const sleepers = Number(process.env.MEDIA_GENERATION_SLEEPERS ?? '') || 100;
@@ -32,11 +30,10 @@ export async function manyAsleep(context: QueueContext, name: string): Promise<S
 	const fields = { waitMode: 'callback', downloadOutput: false };
 	const options = { gracePeriod: 0, timeout: 86_400 };
 	const { rest, cluster } = context;
-	const workflow = await context.publish(generating(name, { fields, options }));
+	const workflow = await context.publish(generating(name, fields, options));
 	const starting = Array.from({ length: 8 }, async (_, from) => {
 		for (let index = from; index < sleepers; index += 8) {
-			const job = { text: `${name} ${index}`, standIn: { never_ends: true } };
-			await rest.callWebhook(name, { jobs: [job] });
+			await rest.callWebhook(name, { jobs: [endless(`${name} ${index}`)] });
 		}
 	});
 	await Promise.all(starting);
