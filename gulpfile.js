@@ -17,7 +17,7 @@ async function compile() {
 	});
 }
 
-/** Tabs, long lines and few marks make the package smaller than what tsc writes. It also writes empty files for types alone, sets each export twice, and calls imported functions as `(0, json_1.asText)()` because they could use `this`: none does. */
+/** Tabs, long lines and few marks make the package smaller than what tsc writes. It also writes empty files for types alone, a mark for default imports that nothing here has, sets each export twice, and calls imported functions as `(0, json_1.asText)()` because they could use `this`: none does. */
 async function format() {
 	const few = { semi: false, trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
 	const long = { useTabs: true, printWidth: 320, objectWrap: 'collapse' };
@@ -25,9 +25,9 @@ async function format() {
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
 	for (const file of files.map((name) => join('dist', name))) {
 		const code = readFileSync(file, 'utf8')
-			.replace(/^exports\..* = void 0;$/gm, '')
+			.replace(/^exports\..* = void 0;$|^Object\.\w+\(exports, "__esModule", .*\);$/gm, '')
 			.replace(/\(0, (\w+\.\w+)\)\(/g, '$1(');
-		const isEmpty = /^"use strict";\s*Object\.\w+\(exports, "__esModule", .*\);\s*$/.test(code);
+		const isEmpty = /^"use strict";\s*$/.test(code);
 		if (isEmpty) rmSync(file);
 		else writeFileSync(file, await prettier.format(code, options));
 	}

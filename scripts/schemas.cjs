@@ -90,7 +90,7 @@ function writeSchemas(folder) {
 	for (const [name, schema] of Object.entries(schemaFiles(resources, version))) {
 		const file = join(folder, '__schema__', name);
 		mkdirSync(dirname(file), { recursive: true });
-		writeFileSync(file, `${JSON.stringify(schema, null, '\t')}\n`);
+		writeFileSync(file, `${JSON.stringify(schema)}\n`);
 	}
 }
 
