@@ -444,6 +444,14 @@ describe('it wakes', () => {
 		expect(looks).toEqual(['t1', 't2']);
 	});
 
+	test('with the files that could be fetched, where another is gone', async () => {
+		const images = ['a', 'gone'].map((name) => `https://files.example/${name}.png`);
+		const { post } = sleeping({ says: () => ({ status: 'done', metadata: { images } }) });
+		const { items } = await onClock(async () => await post({ id: 't1' }));
+		expect(items).toMatchObject([{ json: { outcome: 'undelivered', task_id: 't1' } }]);
+		expect(Object.keys(items?.[0]?.binary ?? {})).toEqual(['data']);
+	});
+
 	test('with a file that takes long, whose sender is told after 8 s that n8n has nothing yet, as is every copy', async () => {
 		await onClock(async (machine) => {
 			const { post, calls } = sleeping({ notes: [open('t1'), open('t2')], fileMs: 12_000 });

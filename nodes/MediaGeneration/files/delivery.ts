@@ -71,7 +71,7 @@ export class Delivery {
 			? await fetchFiles(offered, wanted(), this.deps)
 			: offered.map((output) => ({ output }));
 		// A task whose only files are transcripts was made for their text.
-		const isText = files.length > 0 && files.every(({ output }) => output.kind === 'transcript');
+		const isText = files.every(({ output }) => output.kind === 'transcript');
 		const isShown = settings.transcriptInOutput;
 		const spoken = isText || isShown ? await this.transcriptOf(files) : undefined;
 		const said = isText && spoken?.map((each) => each.text.replace(/\s+/g, ' ')).join(' ');
