@@ -80,6 +80,12 @@ describe('an image with reference files', () => {
 			{ data: inMemory(two), other: { ...inMemory(two), id: 'filesystem-v2:gone', data: '' } },
 			'The item could not be handled: ',
 		],
+		[
+			'a file without content',
+			references,
+			{ data: inMemory(two), other: inMemory(Buffer.alloc(0)) },
+			'The file "a.png" is empty',
+		],
 	])('%s: invalid, and nothing is sent', async (_, options, binary, message) => {
 		const inputs = [itemWith(binary)];
 		const { output } = await setting.run({ inputs, parameters: image(options), settings: goOn });

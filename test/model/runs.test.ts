@@ -692,8 +692,9 @@ describe('Include Input', () => {
 		['what did not wake by the deadline', 1, [asleep, never, { timeout: 60 }]],
 		['what is waited for', 1, [wait, toWait]],
 	])('%s carries the JSON that came in, without its files', async (_, count, given) => {
-		const { json, output } = await ran(...given);
+		const { json, output, hints } = await ran(...given);
 		expect(json.map(({ input }) => input)).toEqual(Array(count).fill(row));
+		expect(hints.filter((hint) => hint.includes('Include Input'))).toEqual([]);
 		for (const { binary } of output) expect(JSON.stringify(binary ?? {})).not.toMatch(/text.plain/);
 	});
 

@@ -113,6 +113,13 @@ const tooLong = { options: { maxFileSize: 1, pauseBetweenParts: 60_000 } };
 
 test.each<[string, INodeExecutionData[], object, RegExp, RegExp]>([
 	['no binary data', [{ json: {} }], {}, /^Item 0 has no file in.*"data"$/, /^Add a node before/],
+	[
+		'no binary data, because an earlier node failed',
+		[one, { json: { error: 'Task 7 failed: too <loud>', outcome: 'failed' } }],
+		{},
+		/^Item 1 has no file in.*"data"$/,
+		/^An earlier node failed for this item \(Task 7 failed: too ‹loud›\)\. .* Nothing was sent\.$/,
+	],
 	['another field', [one, others], {}, /^Item 1 has no file/, /: sound, cover\. Nothing/],
 	['no field', [one], noField, /^The field 'Input Data Field Name' is empty$/, /^Fill in/],
 	['another format', [one, slower], {}, /: item 1 is WAV .*8,000 Hz.*, but item 0 is/, CONVERT],

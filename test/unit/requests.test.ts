@@ -230,7 +230,7 @@ describe('bad fields are refused in words', () => {
 	];
 	const wrongLine = (problem: string) => [
 		`Line 1 of 'Lines' ${problem}`,
-		'Each line needs a voice and a text. If they are expressions, check that this item has values for them. Nothing was sent.',
+		'Each line needs a voice and a text (in JSON: "voice_id" and "text"). If they are expressions, check that this item has values for them. Nothing was sent.',
 	];
 	const noVoice = wrongLine('has no voice');
 	const noWords = wrongLine('has no text');

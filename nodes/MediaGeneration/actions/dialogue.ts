@@ -64,7 +64,7 @@ interface Line {
 function wrongLine(number: number, problem: string): FailureError {
 	return invalid(
 		`Line ${number + 1} of 'Lines' ${problem}`,
-		'Each line needs a voice and a text. If they are expressions, check that this item has values for them. Nothing was sent.',
+		'Each line needs a voice and a text (in JSON: "voice_id" and "text"). If they are expressions, check that this item has values for them. Nothing was sent.',
 	);
 }
 

@@ -2,7 +2,8 @@
 import type { IBinaryData, INodeProperties } from 'n8n-workflow';
 import { getOrCreate } from '../base/boundedMap';
 import { invalid } from '../base/outcomes';
-import { trimmedText, type JsonObject } from '../base/json';
+import { asText, trimmedText, type JsonObject } from '../base/json';
+import { quote } from '../base/words';
 import { fileNamed } from '../n8n/itemFiles';
 import type { InputFile, ItemFields } from './fields';
 import * as ui from './ui';
@@ -77,10 +78,15 @@ export function itemFile(
 	const found = fileNamed(files, field);
 	if (found !== undefined) return found;
 	const present = Object.keys(files).join(', ');
+	const failure = quote(asText(item.input.json.error));
+	const advice =
+		failure === undefined
+			? 'Add a node before this one that outputs a file: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation.'
+			: `An earlier node failed for this item (${failure}). Repair that, or filter such items out before this node.`;
 	throw invalid(
 		`Item ${item.itemIndex} has no file in the field "${field}"`,
 		present === ''
-			? 'Add a node before this one that outputs a file: Read Files from Disk, HTTP Request, Google Drive, or another Media Generation. Nothing was sent.'
+			? `${advice} Nothing was sent.`
 			: `Set '${displayName}' to one of those that the item has: ${present}. Nothing was sent.`,
 	);
 }

@@ -156,13 +156,19 @@ export async function hintAtFiles(run: HintDeps, results: readonly ItemResult[])
 	hintAtNames(context, named.flatMap(({ items }) => items).flatMap(shownOutputs));
 }
 
-export function hintAtFailures(context: IExecuteFunctions, results: readonly ItemResult[]): void {
+/** @param named whether the failed items carry their input */
+export function hintAtFailures(
+	context: IExecuteFunctions,
+	results: readonly ItemResult[],
+	named: boolean,
+): void {
 	const { length: count } = failuresIn(results);
 	if (count === 0) return;
+	const which = named ? '' : "; the option 'Include Input' shows which";
 	const where =
 		context.getNode().onError === 'continueErrorOutput'
 			? ' and went to the error branch'
-			: `, see the field 'outcome'; the option 'Include Input' shows which`;
+			: `, see the field 'outcome'${which}`;
 	showHint(context, 'warning', `${count} of ${results.length} items failed${where}`);
 }
 

@@ -111,7 +111,9 @@ export class Report {
 
 	output(results: readonly ItemResult[], spending?: Spending): INodeExecutionData[] {
 		this.update(results);
-		hintAtFailures(this.context, results);
+		const failures = failuresIn(results);
+		const named = failures.every(({ index }) => includedInput(this.inputs[index]) !== undefined);
+		hintAtFailures(this.context, results, named);
 		this.showCosts(spending);
 		const output = results.flatMap((result) => this.itemsOf(result));
 		this.end = 'the run ended';

@@ -8,12 +8,13 @@ import { readStored } from '../files/binary';
 import type { InputFile } from '../actions/fields';
 import type { FormFile } from '../answers/request';
 import { invalid } from '../base/outcomes';
+import { onOneLine } from '../base/words';
 
 const MAX_REQUEST_MB = 100;
 /** Chunks are small, because what was read stays in memory until the next garbage collection, and each file is read twice. */
 const FORM_CHUNK_BYTES = 16 * 1024;
 
-/** Throws a FailureError if they are too large, and what n8n's store throws. */
+/** Throws a FailureError if they are too large or one is empty, and what n8n's store throws. */
 export async function readFiles(
 	context: IExecuteFunctions,
 	inputs: readonly InputFile[],
@@ -33,6 +34,11 @@ export async function readFiles(
 				);
 			hash.update(chunk);
 		}
+		if (total === before)
+			throw invalid(
+				`The file "${onOneLine(named.name)}" is empty`,
+				'Check the node that made it. Nothing was sent.',
+			);
 		files.push({ ...named, size: total - before, sha256: hash.digest('hex'), stream });
 	}
 	return files;
