@@ -20,7 +20,7 @@ async function compile() {
 /** Tabs, long lines and few marks make the package smaller than what tsc writes. It also writes empty files for types alone, a mark for default imports that nothing here has, sets each export twice, and calls imported functions as `(0, json_1.asText)()` because they could use `this`: none does. */
 async function format() {
 	const few = { semi: false, trailingComma: 'none', bracketSpacing: false, arrowParens: 'avoid' };
-	const long = { useTabs: true, printWidth: 320, objectWrap: 'collapse' };
+	const long = { useTabs: true, printWidth: 1000, objectWrap: 'collapse' };
 	const options = { parser: 'babel', singleQuote: true, ...few, ...long };
 	const files = readdirSync('dist', { recursive: true }).filter((file) => file.endsWith('.js'));
 	for (const file of files.map((name) => join('dist', name))) {
