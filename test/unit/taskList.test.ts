@@ -91,14 +91,30 @@ test.each<[Answer, object]>([
 	expect(json).toMatchObject([expected]);
 });
 
-test.each([
-	[undefined, true],
-	[true, false],
-])('a page that is not there is the end, unless it was promised: %j', async (has_more, isWhole) => {
+test.each<[object, Record<string, unknown>, boolean]>([
+	[{}, {}, true],
+	[{ has_more: true }, {}, false],
+	[{ last_page: 1 }, { 'x-total-count': '1' }, true],
+	[{ last_page: 2 }, {}, false],
+	[{}, { link: '</v1/tasks?page=2>; rel="next"' }, false],
+])('a page that is not there is the end, unless it was promised: %j, %j', async (...given) => {
+	const [more, headers, isWhole] = given;
 	const client = scriptedClient((_, count) =>
-		count === 1 ? answer(200, { data: [task(1)], has_more }) : answer(404, {}),
+		count === 1 ? answer(200, { data: [task(1)], ...more }, headers) : answer(404, {}),
 	);
 	expect(await readTaskList({ client, limit: 50 })).toMatchObject({ isWhole });
+});
+
+test('a list is whole behind its last page, but not on an empty page before it', async () => {
+	const given = [[task(3)], [task(2)], [task(1)]];
+	const isWhole = async (shown: unknown[][]) => {
+		const client = scriptedClient((_, count) =>
+			answer(200, { data: shown[count - 1] ?? [], total_pages: 3 }),
+		);
+		return (await readTaskList({ client, limit: 50 })).isWhole;
+	};
+	expect(await isWhole(given)).toBe(true);
+	expect(await isWhole(given.slice(0, 1))).toBe(false);
 });
 
 test.each<[string, object, IDataObject[], string[]]>([

@@ -1,21 +1,28 @@
 /** Reads what answers say about the account's credits. Source: docs/service.md, "Shapes". */
-import { asNumber, isGiven, isObject, type JsonObject } from '../base/json';
+import { asNumber, asText, isGiven, isObject, type JsonObject } from '../base/json';
 import { quote } from '../base/words';
 import { deniesSuccess, refusalInside, type Answer } from './reply';
 import { errorTextOf, saidIn } from './said';
 import { layersOf } from './task';
 
+/** Reads "1,234.5" as well, but not "0,125" or "12,5". */
+const amountIn = (value: unknown): number | undefined =>
+	asNumber(asText(value)?.replace(/(?<=^[1-9]\d{0,2}(,\d{3})*),(?=\d{3}\b)/g, ''));
+
 function numbersIn(body: unknown, names: readonly string[]): number[] {
-	const layers = layersOf(body);
-	return names.flatMap((name) => layers.flatMap((layer) => asNumber(layer[name]) ?? []));
+	const layers = layersOf(body).flatMap((layer) => [layer, layer.credits].filter(isObject));
+	return names.flatMap((name) => layers.flatMap((layer) => amountIn(layer[name]) ?? []));
 }
 
-const LEFT = ['credits', 'balance', 'remaining_credits', 'credits_left', 'ec_remain_credits'];
+const LEFT = [
+	...['credits', 'balance', 'remaining_credits', 'credits_left'],
+	...['ec_remain_credits', 'remaining'],
+];
 
 /** Finds a balance of any shape, a bare number included, in an answer that is no refusal. */
 export function creditsOf(body: unknown, names: readonly string[] = LEFT): number | undefined {
-	if (!isObject(body)) return asNumber(body);
-	return [...numbersIn(body, names), asNumber(body.data)].find(isGiven);
+	if (!isObject(body)) return amountIn(body);
+	return [...numbersIn(body, names), amountIn(body.data)].find(isGiven);
 }
 
 /** Finds the cost that an answer or a task names. */

@@ -3,7 +3,7 @@ import { asBoolean, asNumber, isGiven, isObject, type JsonObject } from '../base
 import { MAX_LEVELS } from '../base/bounds';
 import { FailureError } from '../base/outcomes';
 import { unreadable } from './failures';
-import { isFilled, isSuccess } from './reply';
+import { isFilled, isSuccess, type Answer } from './reply';
 import { fieldsNamed, valuesWithin } from './walk';
 
 const OUTSIDE_LISTS = { maxDepth: MAX_LEVELS, entersLists: false };
@@ -22,32 +22,43 @@ export const recordsOf = (body: unknown): unknown[] | undefined =>
 const objectsAround = (body: unknown): JsonObject[] =>
 	valuesWithin(body, OUTSIDE_LISTS).filter(isObject);
 
-const TOTAL = /^total_?(count|items|results|elements)?$/i;
-const HAS_MORE = /^has_?(more|next|next_?page)$/i;
+/** What headers say, as if it stood around the records. */
+const headersAround = (headers: JsonObject): JsonObject => ({
+	...headers,
+	next: /rel="?next/i.test(String(headers.link)),
+	total: /\d+$/.exec(String(headers['content-range']))?.[0],
+});
+
+/** Names without what separates their words. */
+const TOTAL = /^total(count|items|results|elements)?$/i;
+const PAGES = /^(total)?pages$|^(lastpage|pagecount)$/i;
+const HAS_MORE = /^has(more|next|nextpage)$/i;
 /** Names of what follows, or of why a list is not whole. */
-const NEXT = /^(next|more$)|continuation|truncated|incomplete/i;
+const NEXT = /^(next(?!js)|(more|cursor)$)|continuation|truncated|incomplete|partial|timedout/i;
 
-const valuesOf = (place: JsonObject, name: RegExp): unknown[] =>
-	Object.keys(place).flatMap((key) => (name.test(key) ? [place[key]] : []));
+const valuesOf = (places: readonly JsonObject[], name: RegExp): unknown[] =>
+	places.flatMap((place) =>
+		Object.keys(place).flatMap((key) =>
+			name.test(key.replace(/^x-|[-_]/gi, '')) ? [place[key]] : [],
+		),
+	);
 
-/** Returns how many records the service counts, on this page or in the whole list; 0 if it says nothing. */
-const totalOf = (place: JsonObject): number =>
-	valuesOf(place, TOTAL).reduce<number>((most, each) => Math.max(most, asNumber(each) ?? 0), 0);
+/** Returns the highest number of that name; 0 if the service says nothing. */
+const mostOf = (places: readonly JsonObject[], name: RegExp): number =>
+	valuesOf(places, name).reduce<number>((most, each) => Math.max(most, asNumber(each) ?? 0), 0);
 
-/** Returns whether the service says that more follows; undefined if it says nothing. */
-function saysMore(places: readonly JsonObject[]): boolean | undefined {
-	const said = places.flatMap((place) => valuesOf(place, HAS_MORE).map(asBoolean));
-	const hasNext = (place: JsonObject) =>
-		valuesOf(place, NEXT).some((each) => asBoolean(each) ?? isFilled(each));
-	// A total can also be that of one page: it tells that more follows, but never that nothing does.
-	const isBefore = (place: JsonObject) => {
-		const { page, limit, page_size = limit } = place;
-		const [at = NaN, size = NaN] = [page, page_size].map(asNumber);
-		return at * size < totalOf(place);
-	};
+/** Returns whether the service says that more follows this page; undefined if it says nothing. */
+function saysMore(places: readonly JsonObject[], page: number): boolean | undefined {
+	const said = valuesOf(places, HAS_MORE).map(asBoolean);
+	const next = valuesOf(places, NEXT);
+	if ([...said, ...next.map(asBoolean)].includes(true)) return true;
 	// Some services name a last cursor beside the word that nothing follows.
-	if (said.some(isGiven)) return said.includes(true);
-	return places.some((place) => hasNext(place) || isBefore(place)) || undefined;
+	if (said.some(isGiven)) return false;
+	// A total can also be that of one page: it tells that more follows, but never that nothing does.
+	const isBefore = (place: JsonObject) =>
+		page * (asNumber(place.page_size ?? place.limit) ?? NaN) < mostOf([place], TOTAL);
+	const hasNext = next.some((each) => asBoolean(each) ?? isFilled(each));
+	return hasNext || page < mostOf(places, PAGES) || places.some(isBefore) || undefined;
 }
 
 export type EntryOf<Entry> = (record: JsonObject) => Entry | Entry[] | undefined;
@@ -70,8 +81,12 @@ export class ListSeen<Entry> {
 
 	constructor(private readonly idOf: (entry: Entry) => string) {}
 
-	/** Throws a FailureError if the body is no list. @param entryOf returns undefined for a record that is no entry. A record can be a bare ID */
-	page(body: unknown, entryOf: EntryOf<Entry>, path: string): ListPage<Entry> {
+	/** Throws a FailureError if the answer is no list. @param entryOf returns undefined for a record that is no entry. A record can be a bare ID */
+	page(
+		{ body, headers }: Answer,
+		entryOf: EntryOf<Entry>,
+		{ path, page }: { path: string; page: number },
+	): ListPage<Entry> {
 		const records = recordsOf(body)?.map((each) => (isObject(each) ? each : { id: each }));
 		if (records === undefined)
 			throw new FailureError(
@@ -79,13 +94,13 @@ export class ListSeen<Entry> {
 			);
 		const readable = records.flatMap((record) => entryOf(record) ?? []);
 		this.isReadable &&= readable.length === records.length;
-		const places = objectsAround(body);
-		for (const place of places) this.total = Math.max(this.total, totalOf(place));
+		const places = [...objectsAround(body), headersAround(headers)];
 		// Deeper down, a count can be of anything.
-		if (isObject(body)) this.total = Math.max(this.total, asNumber(body.count) ?? 0);
+		const count = isObject(body) ? (asNumber(body.count) ?? 0) : 0;
+		this.total = Math.max(this.total, mostOf(places, TOTAL), count);
 		const isNew = (id: string) => !this.ids.has(id) && this.ids.add(id);
 		const entries = readable.filter((entry) => isNew(this.idOf(entry)));
-		const more = saysMore(places) ?? (records.length === 0 ? false : undefined);
+		const more = saysMore(places, page) ?? (records.length === 0 ? false : undefined);
 		this.isPromised = more === true;
 		// An unknown code can be a refusal.
 		const isRead = records.length > 0 || isSuccess(body);

@@ -78,7 +78,7 @@ async function* pagesOf<Entry>(
 			const answer = await readReply(reading);
 			characters += answer.text.length;
 			if (characters > MAX_LIST) throw tooLong(what ?? reading.path);
-			return { answer, page: seen.page(answer.body, entryOf, reading.path) };
+			return { answer, page: seen.page(answer, entryOf, { ...at, path: reading.path }) };
 		});
 		if (!asked.ok && !isNone(asked.failure)) throw new FailureError(asked.failure);
 		const { page, answer } = asked.ok ? asked.value : { page: seen.noPage() };
