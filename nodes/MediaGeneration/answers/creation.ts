@@ -109,8 +109,8 @@ function evidenceIn(answer: Answer, own: readonly string[]) {
 		...{ said, words, status },
 		/** The status, or the code of a refusal inside HTTP 200: 0 if it has none. */
 		code: (isSuccess && !hasTask ? refusalInside(body) : undefined) ?? status,
-		/** The ID of the new task, unless the answer is a refusal. */
-		createdId: isSuccess && hasTask ? taskIdOf(body) : undefined,
+		/** The ID of the new task, unless the answer is a refusal. A bare "id" beside another task merely numbers the answer. */
+		createdId: isSuccess && taskIdOf(body) === named?.taskId ? named?.taskId : undefined,
 		/** A task that may be the new one, and whether a refusal names it. */
 		named: named ?? alive ?? pointedTo(answer),
 		isInRefusal: alive !== undefined || (named !== undefined && !isSuccess),

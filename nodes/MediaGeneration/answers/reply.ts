@@ -1,6 +1,6 @@
 /** What became of a request: an answer as it came, or silence. */
 import type { BoundedJson } from '../base/bounded';
-import { asBoolean, asNumber, asText, isObject } from '../base/json';
+import { asBoolean, asNumber, isObject } from '../base/json';
 
 export interface Answer extends BoundedJson {
 	answered: true;
@@ -24,9 +24,9 @@ export const isFilled = (value: unknown): boolean =>
 		? Object.keys(value).length > 0
 		: Boolean(typeof value === 'string' ? value.trim() : value);
 
-/** Returns whether an answer says no, as `success: false`, `ok: false` and `status: false` do. */
+/** Returns whether an answer says no, as `success: false` and `ok: false` do. */
 export const deniesSuccess = (body: unknown): boolean =>
-	isObject(body) && [body.success, body.ok, body.status].map(asBoolean).includes(false);
+	isObject(body) && [body.success, body.ok].map(asBoolean).includes(false);
 
 /** Returns whether no code inside HTTP 200 says otherwise. */
 export function isSuccess(body: unknown): boolean {
@@ -46,6 +46,6 @@ export function codeInside(body: unknown): number | undefined {
 export function refusalInside(body: unknown): number | undefined {
 	if (!isObject(body)) return undefined;
 	const { status, error, errors } = body;
-	const isFailed = /^(error|fail(ed)?)$/i.test(asText(status) ?? '');
+	const isFailed = /^(error|fail(ed)?|false)$/i.test(String(status));
 	return codeInside(body) ?? (isFailed || isFilled(error) || isFilled(errors) ? 0 : undefined);
 }

@@ -7,6 +7,7 @@ import { MAX_LEVELS } from '../base/bounds';
 import { quote } from '../base/words';
 import { withoutOwnTexts } from './ownTexts';
 import { isFilled, type Answer } from './reply';
+import { asId } from './task';
 import { walk, type Found } from './walk';
 
 /** How many reasons of one error are quoted. */
@@ -73,7 +74,7 @@ export function errorTextOf(body: JsonObject): string | undefined {
 	);
 	const places = [...named(body), ...inError, message, msg, detail, errors, violations, ...inside];
 	const reasons = new Set(places.filter(isFilled).flatMap(reasonsIn));
-	return [...reasons].slice(0, MAX_REASONS).join('; ') || asText(body.error_code);
+	return [...reasons].slice(0, MAX_REASONS).join('; ') || asId(body.error_code);
 }
 
 export interface Said {
