@@ -291,7 +291,7 @@ describe('"Test" reads the credit balance', () => {
 		['401', [401, { message: 'bad key' }], /does not accept this API key.*Key Header.*: bad key/],
 		['401 of a limited key', [401, { detail: permission }], /accepts this.*, but not.*user_read/],
 		['403', [403, { error: `for ${KEY}` }], /accepts this API key, but not.*for sk_\*\*\*/],
-		['404', [404, {}], /no such service at the Base URL/],
+		['404', [404, {}], /no such service at the Base URL.*a version such as \/v1\.$/],
 		['429', [429, {}], /accepts no requests.*Its daily limit/],
 		['500', [500, { message: '<b>down</b>' }], /answered with HTTP 500.*: ‹b›down‹\/b›/],
 	])('%s is none, in words', async (_name, answer, words) => {

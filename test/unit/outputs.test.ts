@@ -48,6 +48,15 @@ test('of what names more addresses than any task has, a thousand are looked at',
 	);
 });
 
+test.each([
+	['audio', 'transcript', 'audio'],
+	['transcript', 'audio', 'transcript'],
+	['audio', 'image', 'image'],
+])('a file that is called %s outside and %s within is %s', (outside, within, kind) => {
+	const found = outputs({ [`${outside}_url`]: A, more: { [`${within}_url`]: A } });
+	expect(found).toEqual([`a ${kind}`]);
+});
+
 test('an address that is longer than any is none', () => {
 	const found = [7_900, 8_000].map((length) =>
 		outputs({ audio_url: `${F}/${'x'.repeat(length)}` }),

@@ -5,6 +5,7 @@ import { operationOf, properties } from '../../nodes/MediaGeneration/actions';
 import type { CreationRequest } from '../../nodes/MediaGeneration/answers/request';
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
 import { readTaskId, readTaskIds } from '../../nodes/MediaGeneration/actions/taskIds';
+import { planItems } from '../../nodes/MediaGeneration/run/plan';
 import { empty, fieldsWith, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -438,4 +439,13 @@ describe('long texts', () => {
 				"Fill in 'Text'. If it is an expression, check that this item has a value for it. Nothing was sent.",
 		});
 	});
+});
+
+test.each<[string, Fields]>([
+	['creation', speech],
+	['wait', { resource: 'task', operation: 'wait' }],
+])('many items can be read without holding up n8n: others may run after each %s', (_, chosen) => {
+	const inputs = Array.from({ length: 100 }, () => fieldsWith(chosen));
+	const turns = [...planItems(operationOf(chosen.resource, chosen.operation), inputs, undefined)];
+	expect(turns.length).toBeGreaterThanOrEqual(inputs.length);
 });

@@ -117,6 +117,14 @@ test('a list is whole behind its last page, but not on an empty page before it',
 	expect(await isWhole(given.slice(0, 1))).toBe(false);
 });
 
+test.each([
+	[2, true],
+	[1, false],
+])('a whole list that is read to %d entries leaves nothing out: %j', async (limit, isWhole) => {
+	const client = scriptedClient(() => answer(200, { data: range(1, 3), has_more: false }));
+	expect(await readTaskList({ client, limit })).toMatchObject({ isWhole });
+});
+
 test.each<[string, object, IDataObject[], string[]]>([
 	[
 		'it does not say of all when they began',
