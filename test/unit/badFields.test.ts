@@ -112,7 +112,7 @@ function badValuesOf(field: INodeProperties): Array<[unknown, string[]]> {
 	}
 	// Files have a field in any case.
 	const isNeeded = field.required && name !== 'outputBinaryField';
-	const nothing = isNeeded ? [undefined, '', ' \n'] : [];
+	const nothing = isNeeded ? [undefined, '', ' \n', '\u200b\ufeff '] : [];
 	return [
 		typed,
 		...[NaN, {}, ['a']].map((value): [unknown, string[]] => [value, noText(label)]),

@@ -27,7 +27,8 @@ export class ItemFields extends GivenValues {
 				`Enter text in '${displayName}'. An expression must return text, not an object or a list.`,
 			);
 		checkTyped(this.parameters.typed(name), displayName);
-		const trimmed = text.trim();
+		// Characters without a width alone, as copied pages have them, would be paid for.
+		const trimmed = /[^\s\p{Cf}]/u.test(text) ? text.trim() : '';
 		return typeOptions?.rows === undefined || trimmed === '' ? trimmed || undefined : text;
 	}
 
