@@ -452,6 +452,10 @@ describe('paid once', () => {
 		[late, 't1'],
 		[{ error: 'late', details: { ...late, task_ids: ['t1', 't2'] }, task_id: 't0' }, 't1, t2'],
 		[{ status: 'doing', unfinished: true, task_id: 't1' }, 't1'],
+		...['unreachable', 'undelivered', 'cancelled'].map((outcome): [IDataObject, string] => [
+			{ ...late, outcome },
+			't1',
+		]),
 		[{ ...late, outcome: 'failed' }, undefined],
 		[{ status: 'done', task_id: 't1' }, undefined],
 	])('an item that brings a paid task is created as asked, with a hint: %j', async (json, ids) => {

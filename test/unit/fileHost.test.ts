@@ -1,4 +1,5 @@
 /** The door to file hosts: which hosts are private, where it goes, where it does not, and that it closes what it opens. */
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { fileOpener } from '../../nodes/MediaGeneration/transport/fileHost';
@@ -39,6 +40,14 @@ test.each([
 	...['[2606::fd00]', '[2001:db8::ffff:a00:1]', '[2001:4860:4860::8888]'],
 ])('%s is public', (host) => {
 	expect(isPrivateHost(new URL(`http://${host}`))).toBe(false);
+});
+
+test('a file that is closed leaves no listener at the signal of its run', async () => {
+	const { signal } = new AbortController();
+	const opened = await door().open(FILE_URL, signal);
+	expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+	if (opened.ok) opened.close();
+	expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 const REFUSED = 'in a private network, and the service is not';
