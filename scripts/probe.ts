@@ -1,4 +1,4 @@
-/** `npm run probe -- --base-url URL`: twenty questions to a service whose answers decide how the nodes are set up. Makes nothing without `--spend`. */
+/** `npm run probe -- --base-url URL`: asks a service what decides how the nodes are set up. Makes nothing without `--spend`. */
 import { Command } from 'commander';
 import { keyVariable, realAccount, wholeNumber } from './account';
 import { runMain } from './halt';
