@@ -125,10 +125,11 @@ describe('it sleeps until all of its tasks are over', () => {
 		async (called, status, body) => {
 			const world = new World({ a: { answers: answer(status, body) } });
 			world.asleep({ callsBack: called });
+			const outcome = status === 200 ? 'failed' : 'unreachable';
 			await world.clock.advance(HOUR);
 			expect(world.client.requests.length).toBeGreaterThanOrEqual(3);
 			expect(world.calls[0]?.atMs).toBeGreaterThanOrEqual(MIN);
-			expect(world.calls[0]?.body).toMatchObject({ given_up: ['a'] });
+			expect(world.calls[0]?.body).toMatchObject({ given_up: [{ taskId: 'a', outcome }] });
 		},
 	);
 
@@ -147,7 +148,7 @@ describe('it sleeps until all of its tasks are over', () => {
 		await world.clock.advance(HOUR);
 		expect(world.calls.map(({ body }) => body)).toMatchObject([
 			{ given_up: [] },
-			{ given_up: ['a'] },
+			{ given_up: [{ taskId: 'a', outcome: 'unreachable' }] },
 		]);
 		expect(world.calls[1]?.atMs).toBeGreaterThanOrEqual(2 * MIN);
 	});

@@ -414,6 +414,7 @@ describe('it wakes', () => {
 		expect(value.items).toMatchObject([{ json: items[0]?.json }, { json: { status: 'done' } }]);
 	});
 
+	const givenUp = { taskId: 't1', outcome: 'unreachable', message: 'no', description: 'why' };
 	test.each<[string, Said, object]>([
 		['refused', 401, { outcome: 'unreachable', task_id: 't1', http_status: 401 }],
 		['not known', 404, { outcome: 'unreachable', task_id: 't1', http_status: 404 }],
@@ -428,9 +429,25 @@ describe('it wakes', () => {
 				expect((await post({ ...own, given_up: [] })).items).toBeUndefined();
 				// The URL, which others know, does not prove that the loop calls.
 				for (const sleep_id of [undefined, 't1', null, [own.sleep_id]])
-					expect((await post({ ...own, sleep_id, given_up: ['t1'] })).items).toBeUndefined();
-				expect((await post({ ...own, given_up: ['t1'] })).items).toMatchObject([{ json }]);
+					expect(
+						(await post({ ...own, sleep_id, given_up: [{ ...givenUp, httpStatus: said }] })).items,
+					).toBeUndefined();
+				expect(
+					(await post({ ...own, given_up: [{ ...givenUp, httpStatus: said }] })).items,
+				).toMatchObject([{ json }]);
 			});
+		},
+	);
+
+	test.each([404, 401])(
+		'as failed where a loop has seen it fail, though the service no longer shows it (%d)',
+		async (said) => {
+			const { post, own } = sleeping({ says: () => said });
+			const given_up = [{ ...givenUp, outcome: 'failed', message: 'no voice' }];
+			const { items } = await onClock(async () => await post({ ...own, given_up }));
+			expect(items).toMatchObject([
+				{ json: { outcome: 'failed', task_id: 't1', error: 'no voice' } },
+			]);
 		},
 	);
 

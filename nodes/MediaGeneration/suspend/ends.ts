@@ -1,7 +1,7 @@
 /** Asks the service whether all tasks of a sleeping execution have finished. */
 import { now } from '../base/clock';
 import { realClock } from '../n8n/realClock';
-import { notShown } from '../answers/failures';
+import type { Failure } from '../base/outcomes';
 import { askUntilClear } from '../transport/until';
 import { asFailed, verdictOf, withoutFiles, type Ended } from '../answers/verdict';
 import type { Sleep, WaitingTask } from './notes';
@@ -14,8 +14,8 @@ export interface Reported {
 	taskId: string;
 	/** Whether the caller says that this task failed. */
 	saysFailed: boolean;
-	/** Tasks that our own loop, which has polled all until they finished, saw fail or gave up. */
-	givenUp: readonly string[];
+	/** How tasks failed, or were given up, in the eyes of our own loop, which has polled all until they finished. */
+	givenUp: readonly Failure[];
 }
 
 export type Ends = ReadonlyMap<string, TaskEnd>;
@@ -52,16 +52,17 @@ async function endOf(
 	reported: Reported,
 ): Promise<TaskEnd | 'running' | 'unread'> {
 	const { taskId, known, deadline } = task;
-	const isGivenUp = reported.givenUp.includes(taskId);
-	const reportedFailed = isGivenUp || (reported.saysFailed && reported.taskId === taskId);
+	const givenUp = reported.givenUp.find((failure) => failure.taskId === taskId);
+	const reportedFailed =
+		givenUp !== undefined || (reported.saysFailed && reported.taskId === taskId);
 	const at = { ...task, timeoutMs: 5_000, reportedFailed };
 	const poll = await askUntilClear(client, at, realClock);
 	const seen = poll.kind === 'task' ? poll.task : known;
 	const verdict = seen && verdictOf(taskId, seen, task);
 	if (verdict !== undefined && verdict.kind !== 'running') return verdict;
-	if (isGivenUp) {
+	if (givenUp !== undefined) {
 		if (seen?.state === 'done') return withoutFiles(taskId, seen, task);
-		if (poll.kind === 'denied' || poll.kind === 'missing') return asFailed(notShown(taskId, poll));
+		if (poll.kind === 'denied' || poll.kind === 'missing') return asFailed(givenUp);
 	}
 	if (now() >= deadline) return 'late';
 	return verdict === undefined ? 'unread' : 'running';

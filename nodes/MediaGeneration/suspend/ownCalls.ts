@@ -1,14 +1,15 @@
 /** Calls of this node to the resume URL of its own sleeping executions, and what their replies mean. */
 import { asText, isObject, type JsonObject } from '../base/json';
+import type { Failure } from '../base/outcomes';
 import type { SelfReply } from '../transport/selfCall';
 import type { Sleep } from './notes';
 import { WEBHOOK_PATH } from './resumeUrl';
 
 /**
  * The body of such a call. Many know the URL, but only this node knows the ID of the sleep, which is nowhere but in the notes.
- * @param says which tasks a loop gave up, or that it only asks whether the execution is still in this sleep
+ * @param says the failures that a loop saw, or that it only asks whether the execution is still in this sleep
  */
-export function ownCall({ id, tasks }: Sleep, says: { given_up: string[] } | { asks: true }) {
+export function ownCall({ id, tasks }: Sleep, says: { given_up: Failure[] } | { asks: true }) {
 	return { id: tasks[0]?.taskId, sleep_id: id, ...says };
 }
 

@@ -1,7 +1,8 @@
 /** Reads a call that may wake an execution: which sleep it is for, and what the caller says about its tasks. */
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { isSameId } from '../answers/task';
-import { isObject, parseJson, textsIn } from '../base/json';
+import { isObject, parseJson } from '../base/json';
+import type { Failure } from '../base/outcomes';
 import { cleanerOf } from '../n8n/clean';
 import { CallRefusal } from '../n8n/webhookCall';
 import { webhookClient } from '../transport/client';
@@ -52,7 +53,7 @@ export async function readWakingCall(context: IWebhookFunctions): Promise<Waking
 	if (named === undefined) throw new CallRefusal(200, 'the task does not belong to this execution');
 	const client = await webhookClient(context);
 	cleanerOf(context).hasUrl(stored.resumeUrl);
-	const givenUp = isOwn ? textsIn(body.given_up) : [];
+	const givenUp = isOwn && Array.isArray(body.given_up) ? (body.given_up as Failure[]) : [];
 	return {
 		sleep: { id, tasks, context, client, ...stored },
 		reported: { taskId: named.taskId, saysFailed: task?.state === 'failed', givenUp },

@@ -2,6 +2,8 @@
 import { backoffMs } from '../base/backoff';
 import { OncePerMinute } from '../base/clock';
 import { Limiter } from '../base/limiter';
+import type { Failure } from '../base/outcomes';
+import { cleanerOf } from '../n8n/clean';
 import { inBackground, logOf } from '../n8n/log';
 import { realClock } from '../n8n/realClock';
 import { pace, rarePace } from '../task/pace';
@@ -57,21 +59,20 @@ function startLoop(sleep: Sleep, tasks: readonly WaitingTask[], firstMs: number)
 /** Concurrent polls of one execution. */
 export const POLLS_AT_ONCE = 10;
 
-/** Returns the IDs of those that have failed, or that were refused for long enough. */
+/** Returns the failures of those that have failed, or that were refused for long enough. */
 async function waitForAll(
 	client: ServiceClient,
 	tasks: readonly WaitingTask[],
 	signal: AbortSignal,
-): Promise<string[]> {
+): Promise<Failure[]> {
 	const turns = new Limiter(POLLS_AT_ONCE);
 	const polling = { ...realClock, client, signal, polls: new Limiter(POLLS_AT_ONCE) };
 	const ends = await Promise.all(
 		tasks.map(async (task) => await turns.run(async () => await waitForTask(task, polling))),
 	);
-	return tasks.flatMap(({ taskId }, index) => {
-		const end = ends[index];
-		return end?.kind === 'failed' && end.failure.outcome !== 'timed_out' ? [taskId] : [];
-	});
+	return ends.flatMap((end) =>
+		end.kind === 'failed' && end.failure.outcome !== 'timed_out' ? [end.failure] : [],
+	);
 }
 
 /** Waits until all tasks have finished, then calls n8n until the sleep has ended. */
@@ -89,7 +90,7 @@ async function follow(sleep: Sleep, loop: Loop, firstMs: number): Promise<void> 
 }
 
 /** Returns `refused` if the node has seen a task otherwise than this loop: refused by now, or running. */
-async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' | 'refused'> {
+async function callUntilEnded(sleep: Sleep, givenUp: Failure[]): Promise<'ended' | 'refused'> {
 	const deadline = lastDeadline(sleep.tasks);
 	let wasMissing = false;
 	// At its deadline n8n wakes the execution by itself.
@@ -110,10 +111,11 @@ async function callUntilEnded(sleep: Sleep, givenUp: string[]): Promise<'ended' 
 }
 
 /** n8n loads all of the execution for each call, so calls take turns. A call that waits for files gives its turn to the next one. */
-async function callInTurn(sleep: Sleep, givenUp: string[]): Promise<SelfReply> {
+async function callInTurn(sleep: Sleep, givenUp: Failure[]): Promise<SelfReply> {
 	const { context, client, resumeUrl } = sleep;
 	const endTurn = await client.account.resumptions.take();
-	const body = ownCall(sleep, { given_up: givenUp });
+	// The service's words can quote the key.
+	const body = ownCall(sleep, { given_up: cleanerOf(context).value(givenUp) });
 	const reply = callSelf(context, { url: resumeUrl, body }).finally(endTurn);
 	inBackground(context, realClock.sleep(2_000).then(endTurn));
 	return await reply;
