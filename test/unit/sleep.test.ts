@@ -1,4 +1,5 @@
 /** The loop of a sleeping execution: when it polls, and when and how often it calls n8n. On a virtual clock, with a service and an n8n in a few lines. */
+import { cleanerOf } from '../../nodes/MediaGeneration/n8n/clean';
 import { realClock } from '../../nodes/MediaGeneration/n8n/realClock';
 import type { Reply } from '../../nodes/MediaGeneration/answers/reply';
 import type { WaitingTask } from '../../nodes/MediaGeneration/suspend/notes';
@@ -7,6 +8,7 @@ import { answer, scriptedClient } from '../support/replies';
 import { fakeN8n } from '../support/n8n';
 import { VirtualClock } from '../support/virtualClock';
 
+const KEY = 'sk_0123456789abcdef';
 const S = 1_000;
 const MIN = 60 * S;
 const HOUR = 60 * MIN;
@@ -83,6 +85,7 @@ class World {
 	}: { callsBack?: boolean; ended?: boolean | string[]; id?: string; deadline?: number } = {}) {
 		const { id, client, start, n8n } = this;
 		const { context } = n8n;
+		cleanerOf(context).knows({ apiKey: KEY, callbackSecret: '' });
 		const deadline = start + 5 * HOUR;
 		const tasks = Object.entries(this.tasks).map(([taskId, { deadlineMs }]): WaitingTask => ({
 			...{
@@ -115,7 +118,7 @@ describe('it sleeps until all of its tasks are over', () => {
 		expect([world.calls.length, world.polls.length]).toEqual([1, polls]);
 	});
 
-	const doubtful = { id: 'a', success: false, status: 'error' };
+	const doubtful = { id: 'a', success: false, status: 'error', error: `no ${KEY}` };
 	test.each<[boolean, number, object]>([
 		[true, 401, { error: 'no' }],
 		[false, 401, { error: 'no' }],
@@ -130,6 +133,7 @@ describe('it sleeps until all of its tasks are over', () => {
 			expect(world.client.requests.length).toBeGreaterThanOrEqual(3);
 			expect(world.calls[0]?.atMs).toBeGreaterThanOrEqual(MIN);
 			expect(world.calls[0]?.body).toMatchObject({ given_up: [{ taskId: 'a', outcome }] });
+			expect(JSON.stringify(world.calls)).not.toContain(KEY);
 		},
 	);
 
