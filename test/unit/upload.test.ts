@@ -118,7 +118,11 @@ test('what stands still for a minute, after the first of two files, is given up,
 		await piecesOf(options).next();
 		return await new Promise<never>(() => undefined);
 	};
-	const reply = await onMachine(async () => await sending(stops, { sizes: [MB, MB] }));
+	const [reply, ms] = await onMachine(async () => {
+		const began = Date.now();
+		return [await sending(stops, { sizes: [MB, MB] }), Date.now() - began] as const;
+	});
+	expect(ms).toBe(60_000);
 	expect(reply).toEqual({
 		...{ answered: false, kind: 'unsent' },
 		reason: expect.stringMatching(/stood still for 60 s, before the last byte/) as string,
