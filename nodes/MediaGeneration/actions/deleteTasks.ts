@@ -1,5 +1,6 @@
 /** Deletes tasks: running ones end and are refunded, finished ones stay unless the option says otherwise (docs/service.md, "Deletion, prices, lists"). */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import { MAX_ERRORS } from '../base/bounds';
 import { attemptAsync, FailureError, invalid } from '../base/outcomes';
 import { asNumber, isObject } from '../base/json';
 import { askOptional } from '../transport/reading';
@@ -25,9 +26,6 @@ export const deletionFields: INodeProperties[] = [
 	},
 	ui.optionsField([deleteFinishedOption]),
 ];
-
-/** Characters. Several million words would hold up n8n's event loop for seconds. */
-const MAX_ERRORS = 1_000_000;
 
 interface Deletion {
 	refund: number | undefined;

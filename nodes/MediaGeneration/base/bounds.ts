@@ -20,6 +20,8 @@ export const MAX_LEVELS = 5;
 export const MAX_LOOKED_AT = 1_000;
 /** Objects and lists around a text of a request, or around a task that an answer names. */
 export const MAX_DEPTH = 20;
+/** Characters of what a deletion left undone, which are searched: several million words would block n8n for seconds. */
+export const MAX_ERRORS = 1_000_000;
 /** Characters of an answer that is no JSON, which are searched. */
 export const MAX_TEXT = 20_000;
 
