@@ -5,7 +5,14 @@
 import { askedPauseMs, isAboutTasks, isServerBusy, limitIn } from './limits';
 import { ownTextsOf } from './ownTexts';
 import { saidIn, type Said } from './said';
-import { deniesSuccess, refusalInside, type Answer, type NoAnswer, type Reply } from './reply';
+import {
+	deniesSuccess,
+	isSuccessful,
+	refusalInside,
+	type Answer,
+	type NoAnswer,
+	type Reply,
+} from './reply';
 import type { CreationRequest } from './request';
 import type { Failure } from '../base/outcomes';
 import { quote } from '../base/words';
@@ -81,8 +88,6 @@ const LIMITS: Readonly<Record<ReturnType<typeof limitIn>, [refused: string, advi
 
 /** Returns whether something may have been created. A gateway gives up with 408, or with 499 (google.rpc.Code, CANCELLED). */
 export const leavesOpen = (status: number) => status >= 500 || status === 408 || status === 499;
-
-const isSuccessful = ({ status }: Answer) => status >= 200 && status < 300;
 
 /** Returns the ID of the new task in an answer that leaves no doubt. In a refusal, a bare "id" may merely number the answer. */
 const plainIdIn = (answer: Answer) =>

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../base/json';
 import { limitIn, retryAfterMs } from './limits';
-import { deniesSuccess, type Answer, type Reply } from './reply';
+import { deniesSuccess, isSuccessful, type Answer, type Reply } from './reply';
 import { errorTextOf, saidIn } from './said';
 import { isAbout, layersOf, parseTask, type Task } from './task';
 
@@ -22,7 +22,7 @@ export type Poll =
 export function readPoll(reply: Reply, taskId: string): Poll {
 	if (!reply.answered) return { kind: 'busy', detail: reply.reason };
 	const { status, body, unread } = reply;
-	const succeeded = status >= 200 && status < 300;
+	const succeeded = isSuccessful(reply);
 	const task = succeeded ? parseTask(body, taskId) : undefined;
 	if (task !== undefined) return aboutTask(task, taskId, reply);
 	const { words, isSilent } = saidIn(reply, []);

@@ -28,6 +28,9 @@ export const isFilled = (value: unknown): boolean =>
 export const deniesSuccess = (body: unknown): boolean =>
 	isObject(body) && [body.success, body.ok].map(asBoolean).includes(false);
 
+/** Returns whether the status is one of success; a code inside can say otherwise. */
+export const isSuccessful = ({ status }: Answer) => status >= 200 && status < 300;
+
 /** Returns whether no code inside HTTP 200 says otherwise. */
 export function isSuccess(body: unknown): boolean {
 	const code = isObject(body) ? asNumber(body.code) : undefined;
