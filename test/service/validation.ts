@@ -61,7 +61,7 @@ const music = song
 /** Lines begin with a letter; the first one is that of the first speaker. */
 const dialogue = sound
 	.extend({
-		text: z.string().regex(/^([A-Z]> \S.*(\n|$))+$/, 'must have lines that begin with a letter'),
+		text: z.string().regex(/^([A-Z]> \S.*(\r?\n|$))+$/, 'must have lines that begin with a letter'),
 		speakers: z
 			.array(z.object({ voice_id: voiceId }))
 			.min(2)
