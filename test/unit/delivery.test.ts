@@ -248,7 +248,9 @@ describe('what was said', () => {
 	});
 
 	test('is the text of a task that made nothing but transcripts', async () => {
-		const { deliver } = world({ answer: () => Buffer.from(`${SRT}\n2\n0:2 --> 0:3\nthere\nwas`) });
+		const { deliver } = world({
+			answer: () => Buffer.from(`${SRT}\n2\n0:2 --> 0:3\nthere\n\twas`),
+		});
 		const given = finished(['transcript']);
 		given.outputs = [{ url: `${F}/a.srt`, kind: 'transcript' }];
 		const { items } = await deliver(given);

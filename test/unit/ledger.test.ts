@@ -120,6 +120,15 @@ test('a task counts before a creation of the same request that is unclear', () =
 	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject(UNCLEAR);
 });
 
+test('one without any answer counts least, and a task that was found has none of its own', () => {
+	const store = storeAfter(RUN, (ledger) => {
+		ledger.sending(asked(SLOT), 3);
+		ledger.created(asked(OTHER_ITEM), CREATED);
+	});
+	expect(earlier(store, LATER)).toMatchObject(FOUND);
+	expect(earlier(store, LATER, OTHER_ITEM)).toMatchObject({ kind: 'unclear', sentAt: 3 });
+});
+
 test('one that named its task counts before one that did not', () => {
 	const failure = { ...FAILURE, taskId: 't9' };
 	const store = storeAfter(RUN, (ledger) => {

@@ -5,6 +5,7 @@ const S = 1_000;
 test.each<[ageS: number, progress: number | undefined, pauseS: number]>([
 	// A tenth of the age, between a second and a minute.
 	[0, undefined, 1],
+	[0, 0, 1],
 	[10, undefined, 1],
 	[100, undefined, 10],
 	[3_600, undefined, 60],
