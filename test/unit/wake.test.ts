@@ -323,8 +323,9 @@ describe('it wakes', () => {
 		async (mode, asked) => {
 			const state = jest.fn(() => n8nSays(409, 'The execution "7" is running already.'));
 			const { post, own } = sleeping({ now: state });
-			noteSleep(own.sleep_id, fakeN8n<IExecuteFunctions>({ mode }).context);
 			await onClock(async (machine) => {
+				machine.moveWall(3_600_000);
+				noteSleep(own.sleep_id, fakeN8n<IExecuteFunctions>({ mode }).context);
 				expect((await post({ id: 't1' })).status).toBe(asked === 1 ? 503 : 200);
 				expect(state).toHaveBeenCalledTimes(asked);
 				// An earlier call can come late, and find the execution as it was.
