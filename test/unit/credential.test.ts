@@ -103,7 +103,7 @@ describe('the rest of the request', () => {
 
 	test('is dropped where nobody knows what it does', async () => {
 		const unknown =
-			'beforeRedirect oauth reproxy agent agents httpAgent httpsAgent lookup socketPath localAddress transport adapter'.split(
+			'beforeRedirect oauth reproxy agent agents httpAgent httpsAgent lookup socketPath localAddress transport adapter simplest'.split(
 				' ',
 			);
 		const given = Object.fromEntries(unknown.map((name) => [name, () => undefined]));

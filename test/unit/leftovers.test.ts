@@ -19,6 +19,15 @@ test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>(
 	expect(leftoversOf(ledger, [result]).taskIds).toEqual(taskIds);
 });
 
+test.each<[Failure['outcome'], string[]]>([
+	['unknown', ['t']],
+	['rejected', []],
+])('a task that a creation of this run names, which ended as "%s": %j', (outcome, named) => {
+	const ledger = { left: { made: [], unclear: [] } } as unknown as Ledger;
+	const left = leftoversOf(ledger, [{ ...ended(outcome), taskIds: [] }]);
+	expect(left.namedTaskIds).toEqual(named);
+});
+
 test.each([
 	[true, /A new execution creates a new task .*, which "Task: Wait" can fetch: a, b\. To output/],
 	[false, /^ "Task: Wait" can still fetch the paid tasks: a, b\.$/],

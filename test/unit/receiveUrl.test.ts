@@ -1,5 +1,7 @@
-import { prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { ownAddress, prepareReceiveUrl } from '../../nodes/MediaGeneration/trigger/receiveUrl';
 import { referenceIn, signatureProblem } from '../../nodes/MediaGeneration/trigger/signature';
+import { fakeN8n } from '../support/n8n';
 import { refusalOf } from './itemFields';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -19,6 +21,14 @@ function build(url = HOOK, reference?: string, callbackSecret = SECRET): URL {
 	return new URL(prepareReceiveUrl(url, credentials, { ...options, reference }));
 }
 const check = (url: URL, at = NOW) => signatureProblem(url, SECRET, at);
+
+test.each([
+	[`${HERE}/webhook-waiting/7?signature=x`, HERE],
+	[`${HERE}/under/a/path/webhook-waiting/77`, `${HERE}/under/a/path`],
+	[undefined, undefined],
+])('n8n whose executions wake at %s is at %s', (resumeUrl, address) => {
+	expect(ownAddress(fakeN8n<IExecuteFunctions>({ resumeUrl }).context)).toBe(address);
+});
 
 describe('a URL of this n8n is signed', () => {
 	test.each<[string, string, string | undefined, string | undefined]>([
