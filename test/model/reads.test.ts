@@ -181,6 +181,18 @@ test('Task: Delete whose answer was lost is not sent again, and says so', async 
 	ended.mockRestore();
 });
 
+test('Task: Delete where the service has no such route says so', async () => {
+	const { error } = await runNode({
+		parameters: { resource: 'task', operation: 'delete', taskId: 'a' },
+		answer: ({ method }) =>
+			method === 'POST' ? { status: 404, body: {} } : { body: { status: 'doing' } },
+	});
+	expect(error?.message).toBe("This service can't delete tasks, or your key may not ask for it");
+	expect(error?.description).toMatch(
+		/^It has no POST \/v1\S+ for this key\. Nothing was changed\./,
+	);
+});
+
 describe('what can not be read', () => {
 	/** The answer, how often it is asked for, the words for it, and what to do. */
 	const refusals: Array<[Answer, number, string, string]> = [

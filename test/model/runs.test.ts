@@ -55,6 +55,23 @@ describe('a finished task', () => {
 		expect(logs).toEqual([`Media Generation: task ${ID} for item 0 of execution 1`]);
 	});
 
+	test('an address that the request carried is no result of its task', async () => {
+		const [given, made] = ['in', 'out'].map((name) => `https://files.example/${name}.png`);
+		let polls = 0;
+		const { json } = await runNode({
+			parameters: {
+				...{ resource: 'image', operation: 'generate', prompt: 'A boat', modelId: 'm' },
+				options: { downloadOutput: false, extraFields: `{"start_image": "${given}"}` },
+			},
+			answer: ({ method }) => {
+				if (method !== 'GET') return undefined;
+				const urls = (polls += 1) < 2 ? [given] : [given, made];
+				return { body: { id: ID, status: 'done', type: 'image', metadata: { image_urls: urls } } };
+			},
+		});
+		expect(json).toMatchObject([{ task_id: ID, outputs: [{ url: made }] }]);
+	});
+
 	test('items stand in the order of the input, whichever ends first', async () => {
 		const tasks = [40, 1, 8].map((seconds) => taskWith({ seconds }));
 		const { pairs, json } = await runNode({ parameters: sounds('a', 'b', 'c'), tasks });
@@ -145,6 +162,7 @@ describe('On Error', () => {
 			]);
 			expect(went.json[0]?.error).toBe(error?.message);
 			expect(went.pairs).toEqual([0, 1]);
+			expect(went.execution.found.media_outcome).toBe(outcome);
 			expect(went.hints[0]).toBe(
 				"1 of 2 items failed, see the field 'outcome'; the option 'Include Input' shows which",
 			);

@@ -89,10 +89,16 @@ test.each<[IDataObject]>([[{ other: 1 }], [{ task_id: 't1' }], [{ task: TASK }]]
 	},
 );
 
-test('a task that has failed keeps its own error, and has no files to be fetched', async () => {
-	const task = { id: 't1', status: 'error', error: 'no luck', outcome: 'none' };
-	const { item, asked } = await delivered({ items: [{ ...RECEIVED, task }], baseUrl: SERVICE });
-	expect(item?.json).toMatchObject({ ...task, task_id: 't1', outputs: [] });
+test.each([
+	['has failed', { id: 't1', status: 'error', error: 'no luck', outcome: 'none' }],
+	['goes on', { id: 't1', status: 'doing', type: 'image' }],
+])('a task that %s goes out as it is, and has no files to be fetched', async (_, task) => {
+	const items = [true, false].map((verified) => ({ ...RECEIVED, task, verified }));
+	const { items: made, asked } = await delivered({ items, baseUrl: SERVICE });
+	for (const { json } of made) {
+		expect(json).toMatchObject({ ...task, task_id: 't1', outputs: [] });
+		expect(json).not.toHaveProperty('download_error');
+	}
 	expect(asked).toEqual([]);
 });
 

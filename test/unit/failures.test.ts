@@ -32,8 +32,13 @@ test.each<[Failure, RegExp]>([
 		broken(new Error(' '), 'sent', 't9'),
 		/^unreachable: Task t9 exists, .*: unknown reason \| .*"Task: Wait" with this task ID\.$/,
 	],
+	[
+		broken(new Error('x'), 'done', 't9'),
+		/^undelivered: Task t9 is done, .* over: x \| .* store the/,
+	],
 ])('%j names its task, and says what to do', (failure, words) => {
-	const { outcome, message, description, taskId } = failure;
+	const { outcome, message, description, taskId, status } = failure;
+	expect(status).toBe(outcome === 'undelivered' ? 'done' : undefined);
 	expect(`${outcome}: ${message} | ${description}`).toMatch(words);
 	expect(message.includes('t9')).toBe(taskId === 't9');
 });

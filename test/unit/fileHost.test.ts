@@ -73,6 +73,7 @@ test.each<[string, string | undefined, asked: string]>([
 	].map((name): [string, string, string] => [`http://${name}/a`, INTRANET, '']),
 	['http://10.0.0.1/a', 'http://192.168.1.5:3000/api', 'http://10.0.0.1/a'],
 	[FILE_URL, 'http://127.0.0.1:1', FILE_URL],
+	['https://files.home.example/a', BASE_URL, 'https://files.home.example/a'],
 	['http://files.example/a', BASE_URL, FILE_URL],
 	['http://files.example/a', INTRANET, 'http://files.example/a'],
 	['http://files.example:8080/a', undefined, 'https://files.example:8080/a'],
@@ -86,12 +87,16 @@ test.each<[string, string | undefined, asked: string]>([
 });
 
 describe('a redirect', () => {
-	test.each([BASE_URL, INTRANET])('never leaves https: %s', async (baseUrl) => {
+	test.each([
+		[FILE_URL, BASE_URL, 'https'],
+		[FILE_URL, INTRANET, 'https'],
+		['http://files.example/a', INTRANET, 'http'],
+	])('of %s never leaves https: %s', async (url, baseUrl, scheme) => {
 		const location = 'http://files.example/b';
 		const answers = [{ statusCode: 302, headers: { location } }, { statusCode: 200 }];
 		const { open, requests } = door((_, count) => answers[count - 1] ?? {}, { baseUrl });
-		await open(FILE_URL, undefined);
-		expect(requests.map(({ url }) => url)).toEqual([FILE_URL, 'https://files.example/b']);
+		await open(url, undefined);
+		expect(requests.map((request) => request.url)).toEqual([url, `${scheme}://files.example/b`]);
 	});
 
 	test.each([

@@ -83,17 +83,21 @@ test('where files hold all of it and stand still, the others come one after the 
 	expect(clock.now() - before).toBeLessThan(5_000);
 });
 
-test('a Stop ends the waiting', async () => {
+test.each([
+	['a Stop', true],
+	['its own end, and it takes nothing then,', false],
+])('%s ends the waiting of a file', async (_, isStop) => {
 	const clock = new VirtualClock();
 	const memory = new StoreMemory(0);
 	const stop = new AbortController();
 	const [first, second] = [memory.begin(), memory.begin()];
 	const through = memory.through(blocks(1), second, { ...clock, signal: stop.signal });
 	first.isWaiting = true;
-	clock.at(clock.now() + 10_000, () => stop.abort());
+	clock.at(clock.now() + 10_000, () => (isStop ? stop.abort() : memory.end(second)));
 	const before = clock.now();
 	await clock.run(through.next());
 	expect(clock.now() - before).toBe(10_000);
+	expect(memory).toMatchObject({ charged: isStop ? second.charged : 0 });
 });
 
 test.each([

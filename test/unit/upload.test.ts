@@ -92,19 +92,23 @@ async function* piecesOf({ body }: IHttpRequestOptions) {
 }
 
 test.each([
-	[{ task_id: 't1' }, { kind: 'created', taskId: 't1' }],
-	[{}, { kind: 'unclear' }],
-])('%j from a service counts, though a file could not be read to its end', async (body, means) => {
-	const early = async (options: IHttpRequestOptions) => {
-		const read = async () => {
-			for await (const piece of piecesOf(options)) expect(piece.length).toBeGreaterThan(0);
+	[200, { task_id: 't1' }, { kind: 'created', taskId: 't1' }],
+	[200, {}, { kind: 'unclear' }],
+	[500, { task_id: 't1' }, { kind: 'unclear' }],
+])(
+	'%d and %j count, though a file could not be read to its end',
+	async (statusCode, body, means) => {
+		const early = async (options: IHttpRequestOptions) => {
+			const read = async () => {
+				for await (const piece of piecesOf(options)) expect(piece.length).toBeGreaterThan(0);
+			};
+			await expect(read()).rejects.toThrow('a.wav has changed');
+			return { statusCode, body };
 		};
-		await expect(read()).rejects.toThrow('a.wav has changed');
-		return { body };
-	};
-	const reply = await sending(early, { sizes: [MB + 1] });
-	expect(readCreation(reply, RAIN)).toMatchObject(means);
-});
+		const reply = await sending(early, { sizes: [MB + 1] });
+		expect(readCreation(reply, RAIN)).toMatchObject(means);
+	},
+);
 
 test('files that flow are never given up, however long they take', async () => {
 	const slowly = async (options: IHttpRequestOptions) => {
