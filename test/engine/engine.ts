@@ -1,6 +1,6 @@
 /** What the workflows of the engine's tests are made of: the built nodes, and the least of n8n's server that n8n-core accepts. */
 import 'reflect-metadata';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,9 +26,8 @@ import {
 /** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
 function load<T>(path: string, name: string): new () => T {
 	const file = join(__dirname, '..', '..', 'dist', path);
-	const { [name]: found } = createRequire(__filename)(file) as Record<string, new () => T>;
-	if (found === undefined) throw new Error(`${path} has no ${name}: run "npm run build" first`);
-	return found;
+	if (!existsSync(file)) throw new Error(`There is no ${file}: run "npm run build" first`);
+	return (createRequire(__filename)(file) as Record<string, new () => T>)[name] as new () => T;
 }
 
 const credentialType = new (load<ICredentialType>(

@@ -1,6 +1,8 @@
 /** Against the services of today: forms with files, speech on either route, deletion, prices, lists that cut. */
 import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { creating, USABLE } from '../support/operations';
 import { storeBinary } from './engine';
 import { engineSetting, goOn } from './setting';
 import type { JsonObject } from '../service';
@@ -158,14 +160,23 @@ test('Task: Create sends rows of fields and files; under Poll with a receive_url
 	expect(setting.service.callbacks).toHaveLength(1);
 });
 
-describe('operations that not every service has', () => {
+describe('operations', () => {
 	const inputs = [itemWith({ data: inMemory(randomBytes(9), 'talk.mp3', 'audio/mpeg') })];
 	const audio = (operation: string, more: INodeParameters = {}) => ({
 		...{ resource: 'audio', operation, inputBinaryField: 'data' },
 		...more,
 	});
 
-	test('where it is missing, the message names the operation, and nothing is paid', async () => {
+	test.each(creating)('the stand-in and the docs know $resource: $operation', async (one) => {
+		const callbackUrl = `${setting.service.otherUrl}/any`;
+		const parameters = { ...USABLE, ...one, downloadOutput: false, callbackUrl };
+		const { output } = await setting.run({ inputs, parameters, settings: goOn });
+		expect([output[0]?.json.status, output[0]?.json.error]).toEqual(['done', undefined]);
+		const page = readFileSync(`${__dirname}/../../docs/service.md`, 'utf8');
+		expect(page).toContain(sent()[0]?.url);
+	});
+
+	test('where one is missing, the message names the operation, and nothing is paid', async () => {
 		setting.service.settings.moreRoutes = false;
 		const { error } = await setting.run({ inputs, parameters: audio('transcribe') });
 		expect(error?.message).toMatch(/^The service has no 'Audio: Transcribe', or your key may not/);

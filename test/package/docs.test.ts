@@ -95,6 +95,14 @@ test('every field, option and operation that the docs name is on screen', () => 
 	expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
 });
 
+test.each(resources)('the table of the README has all of $name', ({ name, operations }) => {
+	const rows =
+		read('README.md')
+			.match(new RegExp(`^\\|[^|]*${name}.*`, 'gm'))
+			?.join() ?? '';
+	expect(operations.filter((each) => !rows.includes(each.name))).toEqual([]);
+});
+
 const codeOf = (folders: string[]) =>
 	folders
 		.flatMap((folder) =>

@@ -43,12 +43,13 @@ export async function create(
 /** Which bodies a route takes. */
 function formFault(
 	kind: TaskKind,
-	{ body, url }: RecordedRequest,
-	settings: Settings,
+	{ body }: RecordedRequest,
+	{ moreRoutes, speechRoute }: Settings,
 ): CreationFault | null {
 	const isForm = body instanceof Form;
-	const mustBe = kind in FILES || url.startsWith('/v3/');
-	const mayBe = mustBe || (kind === 'image' && settings.moreRoutes);
+	const forms = [...Object.keys(FILES), 'dialogue', speechRoute === 'v3' && 'speech_by_id'];
+	const mustBe = forms.includes(kind);
+	const mayBe = mustBe || (kind === 'image' && moreRoutes);
 	if (isForm && !mayBe) return { status: 400, error: 'The request body must be a JSON object' };
 	if (mustBe && !isForm) return { status: 400, error: 'The request must be multipart/form-data' };
 	return null;

@@ -5,7 +5,7 @@ export type { RecordedRequest } from './recorder';
 export type { Settings, SettingsPatch } from './settings';
 export type { TaskRecord } from './tasks';
 
-/** Which creation route made the task. The task's own `type` field is the setting `taskTypes`. */
+/** Which creation route made the task (`speech_by_id`: v1 or v3, `speech_by_name`: v1e). The task's own `type` field is the setting `taskTypes`. */
 export type TaskKind =
 	'sound_effect' | 'speech_by_id' | 'speech_by_name' | 'image' | 'music' | 'dialogue' | FileKind;
 /** Those that are made of a file. */

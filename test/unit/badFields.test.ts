@@ -1,8 +1,9 @@
 /** Every field of every operation that creates tasks, as the editor shows it: what it can't be is refused before anything is sent, in words that name it. */
 import type { INodeProperties } from 'n8n-workflow';
-import { operationOf, properties, resources } from '../../nodes/MediaGeneration/actions';
+import { operationOf, properties } from '../../nodes/MediaGeneration/actions';
 import { readRunSettings } from '../../nodes/MediaGeneration/actions/creditLimits';
 import { includeInputOption, readItemSettings } from '../../nodes/MediaGeneration/actions/waiting';
+import { creating, USABLE } from '../support/operations';
 import { empty, fieldsWith, noText, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -34,12 +35,6 @@ function fieldsOf(chosen: Fields, given: readonly INodeProperties[], within?: st
 	});
 }
 
-const USABLE = {
-	...{ voiceId: 'v', voice: 'v', text: 'Hi', prompt: 'Hi', lyrics: 'La', targetLanguage: 'de' },
-	...{ path: '/v1/task', inputBinaryField: 'data' },
-	lines: { line: [{ voiceId: 'v', text: 'Hi' }] },
-	linesJson: '[{"voice_id": "v", "text": "Hi"}]',
-};
 const binary = { data: { data: '', mimeType: 'audio/mpeg' } };
 
 /** Reads all that a run reads of an item before it sends anything. */
@@ -120,17 +115,14 @@ function badValuesOf(field: INodeProperties): Array<[unknown, string[]]> {
 	];
 }
 
-const creating = resources.flatMap(({ value: resource, operations }) =>
-	operations
-		.filter(({ work }) => work.kind === 'creates')
-		.map(({ value: operation }) => ({ resource, operation })),
-);
-
 test.each(creating)('$resource: $operation', (chosen) => {
 	const shown = fieldsOf(chosen, properties).filter(
 		({ field }) => !['resource', 'operation'].includes(field.name),
 	);
 	expect(shown.length).toBeGreaterThan(15);
+	const needed = shown.flatMap(({ field }) => (field.required ? field.name : []));
+	const unknown = needed.filter((name) => !(name in USABLE));
+	expect(unknown.map((name) => `Add ${name} to USABLE of test/support/operations`)).toEqual([]);
 	expect(() => readAll(chosen, {})).not.toThrow();
 	for (const { field, within, among } of shown)
 		for (const [value, [message, description]] of badValuesOf(field)) {

@@ -312,9 +312,18 @@ describe('which fields are shown', () => {
 	});
 });
 
+test('a resource keeps its default operation, without which workflows are saved', () => {
+	const given = action.properties.filter(({ name }) => name === 'operation');
+	expect(Object.fromEntries(given.map((each) => [resourceOf(each), each.default]))).toEqual({
+		...{ apiKey: 'getAll', credits: 'get', model: 'getAll', task: 'get', voice: 'getAll' },
+		...{ audio: 'transcribe', image: 'generate', music: 'generate', soundEffect: 'generate' },
+		speech: 'generateByVoiceId',
+	});
+});
+
 test('docs/fields.md shows all of it (npm run fields)', () => {
 	const page = readFileSync(join(__dirname, '../../docs/fields.md'), 'utf8');
-	expect(page).toBe(fieldsPage(action, trigger));
+	expect(fieldsPage(action, trigger)).toBe(page);
 });
 
 const { subtitle } = action;

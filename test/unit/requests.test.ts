@@ -6,6 +6,7 @@ import type { CreationRequest } from '../../nodes/MediaGeneration/answers/reques
 import { requestsFor, requestText, textsOf } from '../../nodes/MediaGeneration/actions/longText';
 import { readTaskId, readTaskIds } from '../../nodes/MediaGeneration/actions/taskIds';
 import { planItems } from '../../nodes/MediaGeneration/run/plan';
+import { creating } from '../support/operations';
 import { empty, fieldsWith, refusalOf } from './itemFields';
 
 type Fields = Record<string, unknown>;
@@ -74,14 +75,15 @@ const wholeSpeech = {
 };
 const steered = { durationSeconds: 0.5, promptInfluence: '1', loop: true };
 const [V1, MP3] = ['/v1/text-to-speech', 'mp3_44100_128'];
-test.each<[Fields, object]>([
+/** All but Task: Create make a file, unless a row says otherwise. */
+const made: Array<[Fields, object]> = [
 	[{ ...speech, voiceId: picked(' a voice ') }, { path: `${V1}/a%20voice` }],
 	[byName, { path: '/v1e/task/text-to-speech' }],
 	[sound, { path: '/v1/task/sound-effect' }],
 	[image, { path: '/v1i/task/generate-image' }],
 	[music, { path: '/v1s/task/music-generation', kind: 'music', optional: 'Music: Generate' }],
 	[dialogue, { path: '/v3/text-to-speech/dialogue', form: true }],
-	[audio('transcribe'), { path: '/v1/task/speech-to-text', form: true }],
+	[audio('transcribe'), { path: '/v1/task/speech-to-text', form: true, makesFile: false }],
 	[dub, { path: '/v1/task/dubbing', form: true, usualFileMb: 20 }],
 	[changed, { path: '/v1/task/voice-changer', form: true }],
 	[audio('isolateVoice'), { path: '/v1/task/voice-isolate', form: true }],
@@ -90,10 +92,19 @@ test.each<[Fields, object]>([
 	[{ ...create, query: ' ' }, { qs: undefined }],
 	[{ ...create, query: '{"a": 1}' }, { qs: { a: 1 } }],
 	[{ ...speech, voiceId: 'a b' }, { pathFields: { voice_id: 'a b' } }],
-])('%j makes a request with %j', (fields, expected) => {
-	const { makesFile = false, ...made } = request(fields);
-	expect(made).toMatchObject(expected);
-	expect(makesFile).toBe(!/^(create|transcribe)$/.test(String(fields.operation)));
+];
+
+test.each(made)('%j makes a request with %j', (fields, expected) => {
+	const { makesFile = false, labels = {}, ...others } = request(fields);
+	const usual = { makesFile: fields.resource !== 'task' };
+	expect({ ...others, makesFile }).toMatchObject({ ...usual, ...expected });
+	// What a refusal names is a field of the operation.
+	for (const label of Object.values(labels).flat()) expect(namesOf(fields)).toContain(label);
+});
+
+test('every operation that creates has a row above', () => {
+	const rows = made.map(([{ resource, operation }]) => ({ resource, operation }));
+	expect(rows).toEqual(expect.arrayContaining(creating));
 });
 
 test.each<[string, Fields, object]>([
@@ -202,14 +213,6 @@ function namesOf(chosen: Fields): string[] {
 			];
 		});
 }
-
-test.each([speech, byName, sound, image, music, dialogue, dub, changed, audio('transcribe')])(
-	'what a refusal names is a field of the operation: %j',
-	(fields) => {
-		const named = Object.values(request(fields).labels ?? {}).flat();
-		expect(named.filter((label) => !namesOf(fields).includes(label))).toEqual([]);
-	},
-);
 
 describe('bad fields are refused in words', () => {
 	const noAddress = (value: string) => [

@@ -25,6 +25,7 @@ export interface Operation {
 	value: string;
 	name: string;
 	action: string;
+	/** By `ui.costing`, if it creates tasks. */
 	description: string;
 	/** What the canvas says; without it, the action in title case. */
 	subtitle?: string;
@@ -50,7 +51,7 @@ export interface Resource {
 	value: string;
 	name: string;
 	operations: readonly [Operation, ...Operation[]];
-	/** The default is the first one. Never change it: workflows are saved without a field that has its default value. */
+	/** The default is the first one. Never change it: workflows are saved without a field that has its default value. If a new operation comes first, it is the old one's `value`. */
 	defaultOperation?: string;
 	displayOptions?: IDisplayOptions;
 	/** Fields that several resources share are not here. Each is shown for all operations, unless it lists some. */

@@ -14,9 +14,9 @@ export interface FormFile {
 }
 
 export interface CreationRequest {
-	/** What it makes, or the path of another endpoint. */
+	/** What it makes, in kebab case and like no other, or the path of another endpoint. */
 	kind: string;
-	/** Whether its result is a file. Otherwise the task's type tells. */
+	/** Whether its result is a file, which is then waited for. Otherwise the task's type tells. */
 	makesFile?: boolean | undefined;
 	/** Its parts are URL-encoded. */
 	path: string;
@@ -29,7 +29,7 @@ export interface CreationRequest {
 	files?: readonly FormFile[];
 	/** What the path says about the request, under the service's names. */
 	pathFields?: JsonObject;
-	/** Name on screen of an operation that not every service has. */
+	/** Name on screen, such as 'Music: Generate', of an operation that docs/service.md has under "More routes". */
 	optional?: string;
 	/** The size of a file up to which services take it, as far as is known. */
 	usualFileMb?: number;
