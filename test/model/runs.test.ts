@@ -486,6 +486,16 @@ describe('paid once', () => {
 		);
 	});
 
+	test('the hint also tells of a further try that creates only some of its parts', async () => {
+		const { hints } = await runNode({
+			parameters: long('parts'),
+			input: [{ json: late }],
+			creations: [{ kind: 'ok', created: true, retryAfter: 'none' }, refused],
+			node: { tries: 2 },
+		});
+		expect(hints.filter((hint) => hint.startsWith('Paid for again'))).toHaveLength(2);
+	});
+
 	test('a task that is taken up gets its whole time again', async () => {
 		const { json, sent } = await runNode({
 			parameters: { ...sound, options: { timeout: 10 } },
