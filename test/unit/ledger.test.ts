@@ -80,6 +80,7 @@ test.each<[string, () => LedgerStore, Slot, Request, NodeRun, object]>([
 	["n8n's Retry takes up that of the request", made, SLOT, REQUEST, LATER, FOUND],
 	['whichever item it is by then', made, OTHER_ITEM, REQUEST, LATER, FOUND],
 	['not that of another text', made, SLOT, OTHER_TEXT, LATER, NOTHING],
+	['nor with another query', made, SLOT, { ...REQUEST, qs: { language: 'de' } }, LATER, NOTHING],
 	['an unclear creation, whatever the text is', unclear, SLOT, OTHER_TEXT, RUN, UNCLEAR],
 	["and for n8n's Retry", unclear, SLOT, REQUEST, LATER, UNCLEAR],
 	['not for one of another text', unclear, SLOT, OTHER_TEXT, LATER, NOTHING],

@@ -129,6 +129,7 @@ test.each<[string, RegExp]>([
 	['', /is not a URL/],
 	['ftp://n8n.example/x', /http and https addresses only/],
 	['https://:pass@n8n.example/x', /user name or password/],
+	['https://user@n8n.example/x', /user name or password/],
 	['http://localhost:5678/webhook/1', /can't reach localhost.*WEBHOOK_URL/],
 	['http://n8n:5678/webhook/1', /can't reach n8n/],
 ])('%j is refused in words', (url, words) => {
