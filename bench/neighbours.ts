@@ -45,8 +45,9 @@ async function worker(context: TestContext) {
 		const since = Date.now();
 		for (const task of service.creations(({ status }) => status === 'doing'))
 			await service.finish(task.id);
-		await rest.waitForExecutions(sleeping.id, before + 1);
-		const woken = (Date.now() - since) / 1000;
+		const ended = await rest.waitForExecutions(sleeping.id, before + 1);
+		const stopped = ended.map(({ stoppedAt }) => Date.parse(stoppedAt ?? ''));
+		const woken = (Math.max(...stopped) - since) / 1000;
 		const runs = (await receiver.runs()).length;
 		const id = await bench.task();
 		const called = Date.now();
