@@ -43,8 +43,8 @@ function asCommonJs(code, fileName) {
 			(_, names, from) => `const ${names.replace(/ as /g, ': ')} = require(${from});`,
 		)
 		.replace(/await import\(/g, 'require(')
-		.replace(/^export ((async )?(function\*?|const|class) (\w+))/gm, (_, declared, ...parts) => {
-			exported.push(parts[2]);
+		.replace(/^export ((?:async )?(?:function\*?|const|class) (\w+))/gm, (_, declared, name) => {
+			exported.push(name);
 			return declared;
 		});
 	const left = /^(import|export) .*/m.exec(body);
