@@ -26,8 +26,11 @@ import {
 /** What is built, as n8n loads it: what is tested is what is published. @param path of a file in `dist` */
 function load<T>(path: string, name: string): new () => T {
 	const file = join(__dirname, '..', '..', 'dist', path);
-	if (!existsSync(file)) throw new Error(`There is no ${file}: run "npm run build" first`);
-	return (createRequire(__filename)(file) as Record<string, new () => T>)[name] as new () => T;
+	const { [name]: found } = existsSync(file)
+		? (createRequire(__filename)(file) as Record<string, new () => T>)
+		: {};
+	if (found === undefined) throw new Error(`${path} has no ${name}: run "npm run build" first`);
+	return found;
 }
 
 const credentialType = new (load<ICredentialType>(
