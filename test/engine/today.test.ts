@@ -161,6 +161,7 @@ test('Task: Create sends rows of fields and files; under Poll with a receive_url
 });
 
 describe('operations', () => {
+	const page = readFileSync(`${__dirname}/../../docs/service.md`, 'utf8');
 	const inputs = [itemWith({ data: inMemory(randomBytes(9), 'talk.mp3', 'audio/mpeg') })];
 	const audio = (operation: string, more: INodeParameters = {}) => ({
 		...{ resource: 'audio', operation, inputBinaryField: 'data' },
@@ -172,7 +173,6 @@ describe('operations', () => {
 		const parameters = { ...USABLE, ...one, downloadOutput: false, callbackUrl };
 		const { output } = await setting.run({ inputs, parameters, settings: goOn });
 		expect([output[0]?.json.status, output[0]?.json.error]).toEqual(['done', undefined]);
-		const page = readFileSync(`${__dirname}/../../docs/service.md`, 'utf8');
 		expect(page).toContain(sent()[0]?.url);
 	});
 

@@ -1,6 +1,7 @@
 /** Runs of the whole node: what goes out for which item, what is paid, and what is said where something goes wrong (README). */
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { PLAIN_STORE, PLAIN_TASK } from './history';
+import { PLAIN_CREATION } from './service';
 import { NO_LIST } from './list';
 import {
 	creations,
@@ -490,7 +491,7 @@ describe('paid once', () => {
 		const { hints } = await runNode({
 			parameters: long('parts'),
 			input: [{ json: late }],
-			creations: [{ kind: 'ok', created: true, retryAfter: 'none' }, refused],
+			creations: [PLAIN_CREATION, refused],
 			node: { tries: 2 },
 		});
 		expect(hints.filter((hint) => hint.startsWith('Paid for again'))).toHaveLength(2);

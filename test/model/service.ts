@@ -76,7 +76,7 @@ export interface Task {
 }
 
 const FATES = { refused: 'free', later: 'free', created: 'told', unclear: 'unclear' } as const;
-const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
+export const PLAIN_CREATION: CreationFault = { kind: 'ok', created: true, retryAfter: 'none' };
 const PLAIN_LOOK: LookFault = { kind: 'ok', retryAfter: 'none', json: undefined };
 const CREDITS = 100;
 export const ELSEWHERE = 'other-client';

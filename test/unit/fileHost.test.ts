@@ -91,7 +91,7 @@ describe('a redirect', () => {
 		[FILE_URL, BASE_URL, 'https'],
 		[FILE_URL, INTRANET, 'https'],
 		['http://files.example/a', INTRANET, 'http'],
-	])('of %s never leaves https: %s', async (url, baseUrl, scheme) => {
+	])('of %s, for a service at %s, goes on by %s', async (url, baseUrl, scheme) => {
 		const location = 'http://files.example/b';
 		const answers = [{ statusCode: 302, headers: { location } }, { statusCode: 200 }];
 		const { open, requests } = door((_, count) => answers[count - 1] ?? {}, { baseUrl });

@@ -8,6 +8,8 @@ const ended = (outcome: Failure['outcome'], httpStatus?: number) => {
 	const failure = { outcome, message: 'm', description: 'd', taskId: 't', httpStatus };
 	return { ...failedResult(0, failure), taskIds: ['t'] };
 };
+const leftBy = (made: Ledger['left']['made'], result: ReturnType<typeof ended>) =>
+	leftoversOf({ left: { made, unclear: [] } } as unknown as Ledger, [result]);
 const MADE = [{ item: 0, taskId: 't' }];
 test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>([
 	['a paid task that answers 404 is named', MADE, ended('unreachable', 404), ['t']],
@@ -15,17 +17,14 @@ test.each<[string, Ledger['left']['made'], ReturnType<typeof ended>, string[]]>(
 	['but for one whose key has expired', [], ended('unreachable', 401), ['t']],
 	['a task that failed is of no use', MADE, ended('failed'), []],
 ])('what a run leaves: %s', (_name, made, result, taskIds) => {
-	const ledger = { left: { made, unclear: [] } } as unknown as Ledger;
-	expect(leftoversOf(ledger, [result])).toMatchObject({ taskIds, creates: made.length > 0 });
+	expect(leftBy(made, result)).toMatchObject({ taskIds, creates: made.length > 0 });
 });
 
 test.each<[Failure['outcome'], string[]]>([
 	['unknown', ['t']],
 	['rejected', []],
 ])('a task that a creation of this run names, which ended as "%s": %j', (outcome, named) => {
-	const ledger = { left: { made: [], unclear: [] } } as unknown as Ledger;
-	const left = leftoversOf(ledger, [{ ...ended(outcome), taskIds: [] }]);
-	expect(left.namedTaskIds).toEqual(named);
+	expect(leftBy([], { ...ended(outcome), taskIds: [] }).namedTaskIds).toEqual(named);
 });
 
 test.each([
